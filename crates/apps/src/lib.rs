@@ -1,1 +1,16 @@
-//! placeholder
+//! The sources of traffic: applications that hand messages over and take
+//! messages in, and never learn which transport carries them.
+//!
+//! An [`Application`] is a state machine without input or output of its own. It
+//! hands out [`Outgoing`] messages; a [`Delivery`] says how the messages of one
+//! context (a call, a page) map onto the streams of a transport. Only the wiring
+//! outside knows both sides.
+//!
+//! * [`sip`]: SIP signalling between two proxies or user agents.
+
+mod application;
+mod delivery;
+pub mod sip;
+
+pub use application::{Application, Incoming, MessageId, Outgoing, Peer, Reliability};
+pub use delivery::Delivery;

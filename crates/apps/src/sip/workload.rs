@@ -1,0 +1,171 @@
+//! The keys of a `workload` of kind `sip`.
+
+use headway_sansio::Duration;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{MessageKind, write};
+
+/// How far a call goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flow {
+    /// INVITE and 180: all that the post-selection delay needs (seed 0).
+    #[default]
+    InviteRinging,
+    /// INVITE, 180, 200, ACK, BYE, 200.
+    Full,
+}
+
+/// What the messages consist of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// Only lengths travel.
+    #[default]
+    Size,
+    /// Real SIP, parsed on arrival.
+    Full,
+}
+
+/// SIP signalling between two proxies: the `workload` keys of a run.
+///
+/// The sizes sum to 450 bytes per call in the short flow, which is what seed 0
+/// reports (20 and 40 calls/s give 72 and 144 kb/s); it does not say how the two
+/// messages share them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SipWorkload {
+    /// How far a call goes.
+    pub flow: Flow,
+    /// Mean of the Poisson process of INVITEs, calls per second.
+    pub call_rate: f64,
+    /// Length of an INVITE in bytes.
+    pub invite_bytes: u32,
+    /// Length of a 180 in bytes.
+    pub ringing_bytes: u32,
+    /// Length of a 200 in bytes, to INVITE and BYE alike.
+    pub ok_bytes: u32,
+    /// Length of an ACK in bytes.
+    pub ack_bytes: u32,
+    /// Length of a BYE in bytes.
+    pub bye_bytes: u32,
+    /// From the INVITE's arrival until the called party answers, nanoseconds.
+    pub ring_time_ns: u64,
+    /// From the answer's arrival until the caller hangs up, nanoseconds.
+    pub talk_time_ns: u64,
+    /// What the messages consist of.
+    pub content: Content,
+}
+
+impl Default for SipWorkload {
+    fn default() -> Self {
+        Self {
+            flow: Flow::default(),
+            call_rate: 40.0,
+            invite_bytes: 225,
+            ringing_bytes: 225,
+            ok_bytes: 225,
+            ack_bytes: 150,
+            bye_bytes: 150,
+            ring_time_ns: 3_000_000_000,
+            talk_time_ns: 10_000_000_000,
+            content: Content::default(),
+        }
+    }
+}
+
+/// A workload key with a value that no run can have.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("workload.{key}: {problem}")]
+pub struct WorkloadError {
+    /// The key, as a RunSpec spells it.
+    pub key: &'static str,
+    /// What is wrong and what would be right.
+    pub problem: String,
+}
+
+/// Longest message in bytes: what fits an UDP datagram over IPv4, so that a
+/// workload runs over every transport.
+const MAX_MESSAGE_BYTES: u32 = 65_507;
+/// A rate at which the mean gap is still a thousand ticks of the clock.
+const MAX_CALL_RATE: f64 = 1e6;
+
+impl SipWorkload {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// The first key whose value no run can have.
+    pub fn validate(&self) -> Result<(), WorkloadError> {
+        if !(self.call_rate > 0.0 && self.call_rate <= MAX_CALL_RATE) {
+            return Err(WorkloadError {
+                key: "call_rate",
+                problem: format!(
+                    "{} calls per second; it must be above 0 and at most {MAX_CALL_RATE}",
+                    self.call_rate
+                ),
+            });
+        }
+        for kind in MessageKind::ALL {
+            self.validate_size(kind)?;
+        }
+        Ok(())
+    }
+
+    fn validate_size(&self, kind: MessageKind) -> Result<(), WorkloadError> {
+        let Some((key, bytes)) = self.size_key(kind) else {
+            return Ok(());
+        };
+        let (least, why) = match self.content {
+            Content::Size => (1, ""),
+            Content::Full => (
+                write::minimum_bytes(kind),
+                ", the shortest SIP message of this kind with content \"full\"",
+            ),
+        };
+        if bytes < least {
+            return Err(WorkloadError {
+                key,
+                problem: format!("{bytes} bytes; it must be at least {least}{why}"),
+            });
+        }
+        if bytes > MAX_MESSAGE_BYTES {
+            return Err(WorkloadError {
+                key,
+                problem: format!("{bytes} bytes; it must be at most {MAX_MESSAGE_BYTES}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Key and length of a kind of message, where this flow has it.
+    fn size_key(&self, kind: MessageKind) -> Option<(&'static str, u32)> {
+        let full = self.flow == Flow::Full;
+        match kind {
+            MessageKind::Invite => Some(("invite_bytes", self.invite_bytes)),
+            MessageKind::Ringing => Some(("ringing_bytes", self.ringing_bytes)),
+            MessageKind::Ok | MessageKind::ByeOk if full => Some(("ok_bytes", self.ok_bytes)),
+            MessageKind::Ack if full => Some(("ack_bytes", self.ack_bytes)),
+            MessageKind::Bye if full => Some(("bye_bytes", self.bye_bytes)),
+            _ => None,
+        }
+    }
+
+    /// Length in bytes of a message of this kind; zero where the flow has none.
+    #[must_use]
+    pub fn bytes_of(&self, kind: MessageKind) -> u32 {
+        self.size_key(kind).map_or(0, |(_, bytes)| bytes)
+    }
+
+    /// From the INVITE's arrival until the called party answers.
+    #[must_use]
+    pub fn ring_time(&self) -> Duration {
+        Duration::from_nanos(self.ring_time_ns)
+    }
+
+    /// From the answer's arrival until the caller hangs up.
+    #[must_use]
+    pub fn talk_time(&self) -> Duration {
+        Duration::from_nanos(self.talk_time_ns)
+    }
+}
