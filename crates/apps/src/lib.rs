@@ -10,6 +10,8 @@
 
 mod application;
 mod delivery;
+#[cfg(test)]
+mod pipe;
 pub mod sip;
 
 pub use application::{Application, Incoming, MessageId, Outgoing, Peer, Reliability};

@@ -18,6 +18,9 @@ mod record;
 mod workload;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use answerer::SipAnswerer;
 pub use caller::SipCaller;
 pub use id::{MessageKind, SipId};
