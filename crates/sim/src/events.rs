@@ -1,0 +1,211 @@
+//! The event queue: a heap of small keys.
+//!
+//! An event is one 128-bit number, so that moving and comparing events is cheap:
+//!
+//! ```text
+//! | time, ns: 64 | kind: 2 | sequence: 38 | index: 24 |
+//! ```
+//!
+//! Numbers compare as (time, kind, sequence). The index is a datagram's place
+//! among the flights or a node, by kind; it never decides, because sequences
+//! differ. Four children to a node of the heap halve its depth.
+
+use headway_sansio::Time;
+
+use crate::error::SimError;
+
+const INDEX_BITS: u32 = 24;
+const SEQUENCE_BITS: u32 = 38;
+const KIND_BITS: u32 = 2;
+
+/// What happens, in the order in which it happens at equal times: datagrams
+/// before timers, so that an answer that comes at the last instant still counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A datagram reaches a node; the index is its flight.
+    Arrival = 0,
+    /// A datagram that was lost earlier would reach a node; likewise.
+    Ghost = 1,
+    /// A node's timer; the index is the node.
+    Wake = 2,
+}
+
+/// An event as it comes out of the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Event {
+    pub(crate) time: Time,
+    pub(crate) kind: Kind,
+    pub(crate) index: u32,
+}
+
+/// Events to come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventQueue {
+    heap: Vec<u128>,
+    made: u64,
+}
+
+fn unpack(key: u128) -> Event {
+    let low = key as u64;
+    Event {
+        time: Time::from_nanos((key >> 64) as u64),
+        kind: match low >> (64 - KIND_BITS) {
+            0 => Kind::Arrival,
+            1 => Kind::Ghost,
+            _ => Kind::Wake,
+        },
+        index: (low & ((1 << INDEX_BITS) - 1)) as u32,
+    }
+}
+
+impl EventQueue {
+    /// Adds an event. Fails where a number outgrows its bits.
+    #[inline]
+    pub(crate) fn push(&mut self, time: Time, kind: Kind, index: u32) -> Result<(), SimError> {
+        if self.made >> SEQUENCE_BITS != 0 || index >> INDEX_BITS != 0 {
+            return Err(SimError::TooManyEvents);
+        }
+        let low = (kind as u64) << (64 - KIND_BITS) | self.made << INDEX_BITS | u64::from(index);
+        self.made += 1;
+        self.heap
+            .push(u128::from(time.as_nanos()) << 64 | u128::from(low));
+        self.rise();
+        Ok(())
+    }
+
+    /// When the next event happens.
+    #[inline]
+    pub(crate) fn next_time(&self) -> Option<Time> {
+        self.heap
+            .first()
+            .map(|&key| Time::from_nanos((key >> 64) as u64))
+    }
+
+    /// Takes the next event.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        let last = self.heap.pop()?;
+        let Some(first) = self.heap.first().copied() else {
+            return Some(unpack(last));
+        };
+        self.sink(last);
+        Some(unpack(first))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    /// Moves the last key up to its place.
+    #[inline]
+    fn rise(&mut self) {
+        let heap = self.heap.as_mut_slice();
+        let mut at = heap.len() - 1;
+        let key = heap[at];
+        while at > 0 {
+            let parent = (at - 1) / 4;
+            if heap[parent] <= key {
+                break;
+            }
+            heap[at] = heap[parent];
+            at = parent;
+        }
+        heap[at] = key;
+    }
+
+    /// Puts a key in place of the first and moves it down to its place.
+    #[inline]
+    fn sink(&mut self, key: u128) {
+        let heap = self.heap.as_mut_slice();
+        let mut at = 0;
+        loop {
+            let first_child = 4 * at + 1;
+            let end = heap.len().min(first_child + 4);
+            if first_child >= end {
+                break;
+            }
+            let mut least = first_child;
+            for child in first_child + 1..end {
+                if heap[child] < heap[least] {
+                    least = child;
+                }
+            }
+            if key <= heap[least] {
+                break;
+            }
+            heap[at] = heap[least];
+            at = least;
+        }
+        heap[at] = key;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headway_sansio::Seed;
+
+    fn drain(queue: &mut EventQueue) -> Vec<Event> {
+        core::iter::from_fn(|| queue.pop()).collect()
+    }
+
+    #[test]
+    fn time_then_kind_then_order_of_making() {
+        let mut queue = EventQueue::default();
+        let at = Time::from_nanos;
+        let made = [
+            (9, Kind::Wake, 0),
+            (9, Kind::Arrival, 5),
+            (3, Kind::Wake, 1),
+            (9, Kind::Arrival, 4),
+            (9, Kind::Ghost, 0),
+            (u64::MAX, Kind::Arrival, 1),
+        ];
+        for (time, kind, index) in made {
+            queue.push(at(time), kind, index).unwrap();
+        }
+        assert_eq!(queue.next_time(), Some(at(3)));
+        let order: Vec<_> = drain(&mut queue)
+            .iter()
+            .map(|e| (e.time.as_nanos(), e.kind, e.index))
+            .collect();
+        assert_eq!(order, [2, 1, 3, 4, 0, 5].map(|n: usize| made[n]));
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_heap_sorts() {
+        let mut random = Seed::new(1).stream("heap");
+        let mut queue = EventQueue::default();
+        let mut expected = Vec::new();
+        for round in 0..2000_u32 {
+            for _ in 0..random.below(4) {
+                let time = Time::from_nanos(random.below(500));
+                queue.push(time, Kind::Arrival, round).unwrap();
+                expected.push((time, round));
+            }
+            if random.below(3) == 0 && !expected.is_empty() {
+                expected.sort();
+                let (time, index) = expected.remove(0);
+                let event = queue.pop().unwrap();
+                assert_eq!((event.time, event.index), (time, index));
+            }
+        }
+        expected.sort();
+        let rest: Vec<_> = drain(&mut queue)
+            .iter()
+            .map(|e| (e.time, e.index))
+            .collect();
+        assert_eq!(rest, expected);
+    }
+
+    #[test]
+    fn numbers_that_outgrow_their_bits_are_refused() {
+        let mut queue = EventQueue::default();
+        let refused = queue.push(Time::ZERO, Kind::Arrival, 1 << INDEX_BITS);
+        assert_eq!(refused, Err(SimError::TooManyEvents));
+        queue.made = 1 << SEQUENCE_BITS;
+        let refused = queue.push(Time::ZERO, Kind::Arrival, 0);
+        assert_eq!(refused, Err(SimError::TooManyEvents));
+    }
+}
