@@ -1,0 +1,54 @@
+"""The only door to the Rust side: every other module asks here for `headway._core`."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import UserError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["check", "profiles", "run", "version"]
+
+
+@functools.cache
+def _core() -> ModuleType:
+    try:
+        from headway import _core
+    except ImportError as error:
+        raise UserError(
+            f"the extension module headway._core cannot be loaded ({error}); "
+            "build it with `maturin develop --release`"
+        ) from error
+    return _core
+
+
+def run(specs: Sequence[str]) -> dict[str, bytes]:
+    """Runs the RunSpecs (JSON) one after another and returns Arrow IPC streams by table name.
+
+    Other threads go on meanwhile. Raises ValueError for a bad spec.
+    """
+    tables: dict[str, bytes] = _core().run(list(specs))
+    return tables
+
+
+def check(spec: str) -> None:
+    """Raises ValueError, its message led by the key's path, where a RunSpec cannot be run."""
+    _core().check(spec)
+
+
+def version() -> str:
+    """The version of the Rust side; it is the package's version."""
+    found: str = _core().version()
+    return found
+
+
+@functools.cache
+def profiles() -> dict[str, list[dict[str, Any]]]:
+    """Every stack profile with its knobs: `knob`, `value` and `source` of each."""
+    found: dict[str, list[dict[str, Any]]] = json.loads(_core().profiles())
+    return found

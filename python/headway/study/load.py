@@ -1,0 +1,243 @@
+"""A study file, read and checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from headway.errors import Problem, StudyError, UserError
+from headway.metrics import METRICS, Metric
+from headway.study import keys
+from headway.study.catalog import locate
+from headway.study.expects import Expect, read_expects
+from headway.study.explain import explain
+from headway.study.factors import Factor, Level, read_factors
+from headway.study.fields import quantity_of
+from headway.study.overrides import apply_overrides
+from headway.study.positions import KeyPath, Positions
+from headway.study.resolve import Base
+from headway.study.scenario import Scenario
+from headway.study.schema import ReportTable, StudyFile
+
+__all__ = ["Study", "load", "parse"]
+
+_TOML_PLACE = re.compile(r"(.*?)\s*\(at (?:line (\d+), column \d+|end of document)\)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that can be planned: every key known, every level checked."""
+
+    name: str
+    title: str
+    question: str
+    description: str
+    seed: int
+    replications: int
+    factors: tuple[Factor, ...]
+    expects: tuple[Expect, ...]
+    report: ReportTable
+    base: Base
+    """The scenario before levels."""
+    scenario: Scenario
+    """The scenario at the first level of every factor."""
+    text: str
+    """The file as it was read."""
+    file: str
+    """The file as messages name it."""
+    overrides: tuple[str, ...]
+    """What `--set` changed, as it was written."""
+
+    @property
+    def factor_columns(self) -> list[str]:
+        """The result columns of the factors, in the order of their declaration."""
+        return [column for factor in self.factors for column in factor.columns]
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of its runs by name."""
+        return METRICS[self.scenario.workload.kind]
+
+
+def load(named: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Study:
+    """The study named by a path or by a shipped study's name.
+
+    `overrides` are `KEY=VALUE` texts. Raises UserError (StudyError for the file's
+    content), whose message is meant for the user.
+    """
+    path = locate(os.fspath(named))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: is not UTF-8 text ({error.reason})") from error
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from error
+    return parse(text, _shown(path), overrides)
+
+
+def parse(text: str, file: str = "study.toml", overrides: Sequence[str] = ()) -> Study:
+    """The study of a file's text; `file` is what messages call it."""
+    document = _toml(text, file)
+    positions = Positions(text)
+    tables = _file(document, file, positions)
+
+    factors, problems = read_factors(tables.factor, file, positions)
+    changed = apply_overrides(document["scenario"], factors, overrides)
+    base = Base(file, changed.tables, positions, changed.assignments)
+    scenario = _first(base, changed.factors)
+    if isinstance(scenario, list):
+        problems += scenario
+    checked: list[Factor] = []
+    for factor in changed.factors:
+        values, wrong = _values(base, changed.factors, factor, blamed=bool(problems))
+        problems += wrong
+        checked.append(dataclasses.replace(factor, values=values))
+    if problems or isinstance(scenario, list):
+        raise StudyError(problems)
+
+    expects, problems = read_expects(
+        tables.expect, checked, scenario.workload.kind, file, positions
+    )
+    if problems:
+        raise StudyError(problems)
+    header = tables.study
+    return Study(
+        name=header.name,
+        title=header.title,
+        question=header.question,
+        description=header.description,
+        seed=header.seed if changed.seed is None else changed.seed,
+        replications=header.replications,
+        factors=tuple(checked),
+        expects=tuple(expects),
+        report=tables.report,
+        base=base,
+        scenario=scenario,
+        text=text,
+        file=file,
+        overrides=tuple(overrides),
+    )
+
+
+def _toml(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = _TOML_PLACE.match(str(error))
+        what = match[1] if match else str(error)
+        line = int(match[2]) if match and match[2] else text.count("\n") + 1
+        raise StudyError(
+            [Problem(file, line, "", f"is not TOML: {what[:1].lower()}{what[1:]}")]
+        ) from error
+
+
+def _file(document: dict[str, Any], file: str, positions: Positions) -> StudyFile:
+    try:
+        return StudyFile.model_validate(document)
+    except ValidationError as error:
+        raise StudyError(
+            [
+                Problem(file, _line(positions, path), _key(path), what)
+                for path, what in explain(error, document, StudyFile)
+            ]
+        ) from error
+
+
+def _line(positions: Positions, path: KeyPath) -> int | None:
+    # A whole table that is missing has no line; the file's first is as good as any.
+    return positions.nearest(path) or 1
+
+
+def _key(path: KeyPath) -> str:
+    parts: list[str] = []
+    for part in path:
+        if isinstance(part, int):
+            parts[-1] += f"[{part + 1}]"
+        else:
+            parts.append(part)
+    return ".".join(parts)
+
+
+def _first(base: Base, factors: Sequence[Factor]) -> Scenario | list[Problem]:
+    return base.resolve([item for factor in factors for item in factor.levels[0].assignments])
+
+
+def _values(
+    base: Base, factors: Sequence[Factor], factor: Factor, *, blamed: bool
+) -> tuple[tuple[tuple[Any, ...], ...], list[Problem]]:
+    """What the columns of `factor` show for each level, every other factor at its first.
+
+    Problems that the first levels have already are not told again for every other level.
+    """
+    rows: list[tuple[Any, ...]] = []
+    problems: list[Problem] = []
+    others = [
+        item for other in factors if other is not factor for item in other.levels[0].assignments
+    ]
+    for level in factor.levels:
+        resolved = base.resolve([*others, *level.assignments])
+        if isinstance(resolved, Scenario):
+            rows.append(_row(factor, level, resolved))
+        else:
+            problems += [
+                problem
+                for problem in resolved
+                if not blamed or problem.key.endswith(f", level {level.label}")
+            ]
+    return (_uniform(rows, factor), problems) if not problems else ((), problems)
+
+
+def _row(factor: Factor, level: Level, scenario: Scenario) -> tuple[Any, ...]:
+    return tuple(
+        label if label is not None else shown(scenario, column)
+        for column, label in zip(factor.columns, level.labels, strict=True)
+    )
+
+
+def _uniform(rows: list[tuple[Any, ...]], factor: Factor) -> tuple[tuple[Any, ...], ...]:
+    """Each column of one type: words as soon as one level is a word."""
+    columns = []
+    for at, column in enumerate(zip(*rows, strict=True)):
+        if any(isinstance(value, str) or value is None for value in column):
+            words = []
+            for value, level in zip(column, factor.levels, strict=True):
+                written = level.labels[at]
+                if written is None:
+                    whole = len(factor.columns) == 1
+                    written = level.label if whole else str(level.assignments[at].value)
+                words.append(value if isinstance(value, str) else written)
+            columns.append(tuple(words))
+        else:
+            columns.append(column)
+    return tuple(zip(*columns, strict=True))
+
+
+def shown(scenario: Scenario, key: str) -> Any:
+    """The value of a dotted key as a result column shows it."""
+    table: Any = scenario
+    *around, name = key.split(".")
+    for part in around:
+        table = getattr(table, part)
+    value = getattr(table, name)
+    quantity = quantity_of(type(table), name)
+    return value if quantity is None else quantity.column(value)
+
+
+def _shown(path: Path) -> str:
+    """A path as the user would write it: relative where that is shorter."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+# Re-exported for those who only need to know what keys there are.
+known_keys = keys.entries
