@@ -8,7 +8,11 @@
 //!
 //! Numbers compare as (time, kind, sequence). The index is a datagram's place
 //! among the flights or a node, by kind; it never decides, because sequences
-//! differ. Four children to a node of the heap halve its depth.
+//! differ. The heap is the standard library's: measured with 4 to 20,000 events to
+//! come it was about as fast as one with four children to a node, or faster.
+
+use core::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use headway_sansio::Time;
 
@@ -41,7 +45,7 @@ pub(crate) struct Event {
 /// Events to come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventQueue {
-    heap: Vec<u128>,
+    heap: BinaryHeap<Reverse<u128>>,
     made: u64,
 }
 
@@ -67,76 +71,26 @@ impl EventQueue {
         }
         let low = (kind as u64) << (64 - KIND_BITS) | self.made << INDEX_BITS | u64::from(index);
         self.made += 1;
-        self.heap
-            .push(u128::from(time.as_nanos()) << 64 | u128::from(low));
-        self.rise();
+        let key = u128::from(time.as_nanos()) << 64 | u128::from(low);
+        self.heap.push(Reverse(key));
         Ok(())
     }
 
     /// When the next event happens.
     #[inline]
     pub(crate) fn next_time(&self) -> Option<Time> {
-        self.heap
-            .first()
-            .map(|&key| Time::from_nanos((key >> 64) as u64))
+        let Reverse(key) = self.heap.peek()?;
+        Some(Time::from_nanos((key >> 64) as u64))
     }
 
     /// Takes the next event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let last = self.heap.pop()?;
-        let Some(first) = self.heap.first().copied() else {
-            return Some(unpack(last));
-        };
-        self.sink(last);
-        Some(unpack(first))
+        self.heap.pop().map(|Reverse(key)| unpack(key))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.heap.is_empty()
-    }
-
-    /// Moves the last key up to its place.
-    #[inline]
-    fn rise(&mut self) {
-        let heap = self.heap.as_mut_slice();
-        let mut at = heap.len() - 1;
-        let key = heap[at];
-        while at > 0 {
-            let parent = (at - 1) / 4;
-            if heap[parent] <= key {
-                break;
-            }
-            heap[at] = heap[parent];
-            at = parent;
-        }
-        heap[at] = key;
-    }
-
-    /// Puts a key in place of the first and moves it down to its place.
-    #[inline]
-    fn sink(&mut self, key: u128) {
-        let heap = self.heap.as_mut_slice();
-        let mut at = 0;
-        loop {
-            let first_child = 4 * at + 1;
-            let end = heap.len().min(first_child + 4);
-            if first_child >= end {
-                break;
-            }
-            let mut least = first_child;
-            for child in first_child + 1..end {
-                if heap[child] < heap[least] {
-                    least = child;
-                }
-            }
-            if key <= heap[least] {
-                break;
-            }
-            heap[at] = heap[least];
-            at = least;
-        }
-        heap[at] = key;
     }
 }
 
@@ -174,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heap_sorts() {
+    fn the_queue_sorts_while_it_is_filled() {
         let mut random = Seed::new(1).stream("heap");
         let mut queue = EventQueue::default();
         let mut expected = Vec::new();
