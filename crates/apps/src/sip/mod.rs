@@ -15,6 +15,7 @@ mod caller;
 mod id;
 mod read;
 mod record;
+pub mod transaction;
 mod workload;
 mod write;
 
