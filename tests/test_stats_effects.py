@@ -7,6 +7,9 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
+from statsmodels.stats.weightstats import DescrStatsW
+
 from headway.stats import (
     Judgement,
     cliffs_delta,
@@ -20,8 +23,6 @@ from headway.stats import (
     share_same,
     weighted_means,
 )
-from scipy import stats
-from statsmodels.stats.weightstats import DescrStatsW
 
 
 def test_resamples_draw_as_many_and_start_with_the_study() -> None:

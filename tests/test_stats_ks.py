@@ -7,8 +7,9 @@ from math import comb
 
 import numpy as np
 import pytest
-from headway.stats import critical_distance, exact_p, ks_distance, ks_test, resample_weights
 from scipy import stats
+
+from headway.stats import critical_distance, exact_p, ks_distance, ks_test, resample_weights
 
 
 def test_ten_against_ten_rejects_from_seven_tenths_on() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from headway.stats import LEVELS, pooled_cdf, pooled_quantiles, quantile
 from hypothesis import given
 from hypothesis import strategies as st
+
+from headway.stats import LEVELS, pooled_cdf, pooled_quantiles, quantile
 
 
 def test_linear_interpolation_between_order_statistics() -> None:

@@ -66,7 +66,10 @@ def compare(
     distance = ks_distance(x, y, weights, weights)
     n, m = np.isfinite(x).sum(axis=1), np.isfinite(y).sum(axis=1)
     limit = np.array(
-        [critical_distance(int(i), int(j), ALPHA) if i and j else np.inf for i, j in zip(n, m)]
+        [
+            critical_distance(int(i), int(j), ALPHA) if i and j else np.inf
+            for i, j in zip(n, m, strict=True)
+        ]
     )
     rejects = distance >= limit - 1e-9
     table: dict[str, Any] = {"mean_a": mean_x[0], "mean_b": mean_y[0]}

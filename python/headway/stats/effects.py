@@ -38,7 +38,7 @@ def cliffs_delta(
 
     if present.all():
         count = (weights.sum(axis=1) ** 2)[:, None]
-        return total(sign) / count
+        return np.asarray(total(sign) / count)
     pairs = total(present.astype(np.float64))
     above = total(sign)
     return np.divide(above, pairs, out=np.full_like(above, np.nan), where=pairs > 0)

@@ -1,4 +1,4 @@
-"""Multiple linear regression over runs: does a factor have an effect beside the others?"""
+"""Multiple linear regression over runs: the effect of a factor beside the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resampling replications: would a verdict be the same with other ten runs?
+"""Resampling replications: how a verdict would fare with other runs.
 
 A resample draws as many replications as the study has, with replacement, and uses them at
 every point at once. A replication is thus one independent row of the whole study, whatever
@@ -38,7 +38,7 @@ def weighted_means(
     present = np.isfinite(values)
     total = weights @ np.where(present, values, 0.0).T
     if present.all():
-        return total / weights.sum(axis=1, keepdims=True)
+        return np.asarray(total / weights.sum(axis=1, keepdims=True))
     count = weights @ present.T.astype(np.float64)
     return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 

@@ -1,0 +1,183 @@
+"""A results folder as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from headway.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from headway.study import Factor, Study
+    from headway.study.resolve import Assignment
+    from headway.study.scenario import Scenario
+
+RUN_COLUMNS = ("run_id", "point_id", "replication", "seed", "complete")
+"""Columns of runs.parquet that are neither factor nor metric."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one execution of a study left in its folder."""
+
+    folder: Path
+    study: Study
+    runs: pl.DataFrame
+    points: pl.DataFrame
+    provenance: dict[str, Any]
+
+    @property
+    def factors(self) -> list[str]:
+        """Columns of the factors, in the order of the study."""
+        return [name for name in self.study.factor_columns if name in self.runs.columns]
+
+    @property
+    def metrics(self) -> list[str]:
+        """Columns of the metrics, in the order of the runs' table."""
+        known = {*RUN_COLUMNS, *self.factors}
+        return [name for name in self.runs.columns if name not in known]
+
+    @cached_property
+    def distributions(self) -> pl.DataFrame | None:
+        """Quantiles of each run, None when the folder has none."""
+        file = self.folder / "distributions.parquet"
+        return pl.read_parquet(file) if file.is_file() else None
+
+    @cached_property
+    def replications(self) -> int:
+        """Replications of the point that has most."""
+        return int(self.runs["replication"].n_unique())
+
+
+def load(folder: str | Path) -> Results:
+    """Read a results folder.
+
+    Raises UserError when it lacks the study, the runs or the points.
+    """
+    from headway.study import parse
+
+    path = Path(folder)
+    for name in ("study.toml", "runs.parquet", "points.parquet"):
+        if not (path / name).is_file():
+            raise UserError(f"{folder}: no {name}; is this the folder of a finished `headway run`?")
+    provenance_file = path / "provenance.json"
+    provenance = json.loads(provenance_file.read_text()) if provenance_file.is_file() else {}
+    overrides = _overrides(provenance)
+    study = parse((path / "study.toml").read_text(encoding="utf-8"), "study.toml", overrides)
+    return Results(
+        path,
+        study,
+        pl.read_parquet(path / "runs.parquet"),
+        pl.read_parquet(path / "points.parquet"),
+        provenance,
+    )
+
+
+def _overrides(provenance: Mapping[str, Any]) -> list[str]:
+    """What `--set` changed when the study ran."""
+    found = provenance.get("overrides", provenance.get("study", {}))
+    if isinstance(found, Mapping):
+        found = found.get("overrides", [])
+    return [str(text) for text in found]
+
+
+def settings(scenario: Scenario) -> dict[str, Any]:
+    """Every single setting of a scenario by dotted key, as result columns show it.
+
+    A queue with two thresholds is also named by them ("10-20"), as a factor would be, and the
+    knobs of the stack profile are filled in where the scenario leaves them out.
+    """
+    found = dict(_walk("", scenario))
+    if found.get("path.queue.kind") == "drd":
+        low, high = found["path.queue.min_pkts"], found["path.queue.max_pkts"]
+        found["path.queue"] = f"{low}-{high}"
+    for name, value in _profile(found.get("transport.profile")).items():
+        key = f"transport.sctp.{name}"
+        if found.get(key) is None:
+            found[key] = value
+    return found
+
+
+def _profile(name: Any) -> dict[str, Any]:
+    from headway import core
+
+    return {entry["knob"]: entry["value"] for entry in core.profiles().get(name, [])}
+
+
+def _walk(prefix: str, table: BaseModel) -> Iterator[tuple[str, Any]]:
+    from pydantic import BaseModel as Model
+
+    from headway.study.fields import quantity_of
+
+    for name in type(table).model_fields:
+        value = getattr(table, name)
+        if isinstance(value, Model):
+            yield from _walk(f"{prefix}{name}.", value)
+        else:
+            quantity = quantity_of(type(table), name)
+            yield f"{prefix}{name}", value if quantity is None else quantity.column(value)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One setting of the transport in a study that varies more of it than the delivery."""
+
+    label: str
+    runs: pl.DataFrame
+    settings: dict[str, Any]
+
+
+def variants(results: Results) -> list[Variant]:
+    """The study split by what it varies of the transport; one variant when that is nothing."""
+    import itertools
+
+    study = results.study
+    splitting = [factor for factor in study.factors if _varies_transport(factor)]
+    found = []
+    for choice in itertools.product(*(range(len(factor.levels)) for factor in splitting)):
+        runs = results.runs
+        assignments: list[Assignment] = []
+        labels: list[str] = []
+        for factor, level in zip(splitting, choice, strict=True):
+            assignments += factor.levels[level].assignments
+            labels.append(factor.levels[level].label)
+            for column, value in zip(factor.columns, factor.values[level], strict=True):
+                runs = runs.filter(pl.col(column) == value)
+        if runs.is_empty():
+            continue
+        others = [
+            item
+            for factor in study.factors
+            if factor not in splitting
+            for item in factor.levels[0].assignments
+        ]
+        scenario = study.base.resolve([*others, *assignments])
+        fixed = settings(study.scenario if isinstance(scenario, list) else scenario)
+        varied = [key for factor in study.factors if factor not in splitting for key in factor.keys]
+        found.append(
+            Variant(
+                ", ".join(labels),
+                runs,
+                {
+                    key: value
+                    for key, value in fixed.items()
+                    if not any(key == v or key.startswith(f"{v}.") for v in varied)
+                },
+            )
+        )
+    return found
+
+
+def _varies_transport(factor: Factor) -> bool:
+    return all(
+        key.startswith("transport.") and key not in ("transport.delivery", "transport.streams")
+        for key in factor.keys
+    )
