@@ -45,8 +45,10 @@ enum Discipline {
         own: bool,
     },
     Drd {
-        chances: Box<[Chance]>,
-        above: Chance,
+        min: u32,
+        max: u32,
+        /// Probability above `max`.
+        above: f64,
     },
 }
 
@@ -70,13 +72,12 @@ impl Queue {
                 above,
                 ..
             } => Discipline::Drd {
-                chances: (0..=max_pkts)
-                    .map(|held| Chance::new(drd_probability(min_pkts, max_pkts, held)))
-                    .collect(),
-                above: Chance::new(match above {
+                min: min_pkts,
+                max: max_pkts,
+                above: match above {
                     DrdAbove::All => 1.0,
                     DrdAbove::Same => DRD_AT_MAX,
-                }),
+                },
             },
         };
         let counts = match config.queue {
@@ -119,9 +120,14 @@ impl Queue {
                 let own = if *own { u64::from(size_bytes) } else { 0 };
                 self.held_bytes + own <= *limit
             }
-            Discipline::Drd { chances, above } => {
-                let chance = chances.get(self.held.len()).unwrap_or(above);
-                !self.stream.happens(*chance)
+            Discipline::Drd { min, max, above } => {
+                let found = self.held.len() as u32;
+                let p = if found > *max {
+                    *above
+                } else {
+                    drd_probability(*min, *max, found)
+                };
+                !self.stream.happens(Chance::new(p))
             }
         }
     }
