@@ -2,22 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use headway_sansio::{Chance, Duration, RandomStream, Time};
+use headway_sansio::{Duration, RandomStream, Time};
 
 use crate::{Application, Incoming, Outgoing, Peer};
+
+/// Decides from the random stream and the message whether the message is lost.
+pub(crate) type Loss = Box<dyn FnMut(&mut RandomStream, Side, &Outgoing) -> bool>;
 
 /// Delays each message by `delay` and at random up to `jitter` more, so that
 /// messages can overtake, and loses some.
 pub(crate) struct Pipe {
     pub(crate) delay: Duration,
     pub(crate) jitter: Duration,
-    pub(crate) loss: Chance,
-    pub(crate) random: RandomStream,
+    pub(crate) loss: Loss,
+    random: RandomStream,
     under_way: BTreeMap<(Time, u64), (Side, Outgoing)>,
     serial: u64,
     /// What was handed over: when, by whom.
     pub(crate) log: Vec<(Time, Side, Outgoing)>,
-    pub(crate) lost: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,23 +33,18 @@ impl Pipe {
         Self {
             delay,
             jitter: Duration::ZERO,
-            loss: Chance::NEVER,
+            loss: Box::new(|_, _, _| false),
             random,
             under_way: BTreeMap::new(),
             serial: 0,
             log: Vec::new(),
-            lost: 0,
         }
     }
 
-    /// Runs both applications until nothing is left to do, or to `limit`.
-    /// Returns the time of the last event.
-    pub(crate) fn run(
-        &mut self,
-        a: &mut impl Application,
-        b: &mut impl Application,
-        limit: Time,
-    ) -> Time {
+    /// Runs both applications until nothing is left to do at all. Returns the
+    /// time at which both first said that they were done.
+    pub(crate) fn run(&mut self, a: &mut impl Application, b: &mut impl Application) -> Time {
+        let mut done = None;
         let mut now = Time::ZERO;
         a.start(now);
         b.start(now);
@@ -56,12 +53,12 @@ impl Pipe {
             self.collect(now, Side::B, b);
             let arrival = self.under_way.keys().next().map(|(at, _)| *at);
             let timers = [a.poll_timeout(), b.poll_timeout()];
-            let Some(next) = timers.into_iter().chain([arrival]).flatten().min() else {
-                return now;
-            };
-            if next > limit {
-                return now;
+            if arrival.is_none() && a.is_done() && b.is_done() {
+                done.get_or_insert(now);
             }
+            let Some(next) = timers.into_iter().chain([arrival]).flatten().min() else {
+                return done.expect("nothing to do is done");
+            };
             now = next;
             if arrival == Some(now) {
                 let (_, (to, sent)) = self.under_way.pop_first().expect("it was there");
@@ -88,8 +85,7 @@ impl Pipe {
         while let Some(out) = app.poll_output() {
             self.log.push((now, side, out.clone()));
             let late = self.random.below(self.jitter.as_nanos() + 1);
-            if self.random.happens(self.loss) {
-                self.lost += 1;
+            if (self.loss)(&mut self.random, side, &out) {
                 continue;
             }
             let to = match side {

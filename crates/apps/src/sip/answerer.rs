@@ -1,51 +1,102 @@
-//! The terminating proxy: answers calls.
+//! The terminating side: answers calls.
 
 use std::collections::VecDeque;
 
-use headway_sansio::{Duration, Time};
+use headway_sansio::Time;
 
-use super::{AnswerRecord, Flow, MessageKind, Odd, SipId, SipWorkload, read, write::Writer};
-use crate::{Application, Incoming, Outgoing, Peer};
+use super::script::{Course, RepeatedInvite, Script};
+use super::timer_queue::TimerQueue;
+use super::transaction::{
+    InviteServer, InviteServerState, OkRepeater, RepeatAction, Server, ServerAction, Trying,
+};
+use super::{AnswerRecord, MessageKind, Odd, SipId, SipTransactions, SipWorkload, read};
+use crate::{Application, Incoming, Outgoing, Peer, Reliability};
 
 /// A call number this far beyond all that came before is not believed: the
 /// table of calls is indexed by it, and its size must not be a stranger's choice.
 const MAX_CALL_GAP: usize = 1 << 16;
 
-/// Answers each INVITE with 180 at once; in the full flow sends 200 after
-/// `ring_time` and answers the BYE.
+/// Answers each INVITE at once, with 180 or with 100 and 200, and takes the call
+/// as far as the workload says.
+///
+/// Each INVITE and each BYE runs a server transaction of RFC 3261. Over an
+/// unreliable transport the 200 is repeated until its ACK comes.
 #[derive(Clone, Debug)]
 pub struct SipAnswerer {
-    flow: Flow,
-    writer: Writer,
-    ring_time: Duration,
+    script: Script,
+    reliability: Reliability,
     /// Calls to answer, in the order of their times: the ring time is constant.
-    ringing: VecDeque<(Time, u32, Peer)>,
+    ringing: VecDeque<(Time, u32)>,
+    timers: TimerQueue<Slot>,
     outputs: VecDeque<Outgoing>,
-    calls: Vec<AnswerRecord>,
-    open: u32,
+    records: Vec<AnswerRecord>,
+    calls: Vec<Option<Call>>,
+    /// Calls whose ACK is still missing.
+    waiting: u32,
     odd: Odd,
 }
 
+/// What of a call goes on besides its record.
+#[derive(Clone, Debug)]
+struct Call {
+    peer: Peer,
+    invite: InviteServer,
+    ok: Option<OkRepeater>,
+    /// Most calls never get as far.
+    bye: Option<Box<Server>>,
+    tryings: u32,
+    ringings: u32,
+    bye_oks: u32,
+}
+
+/// Which machine of a call a timer wakes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Slot {
+    Invite,
+    Ok,
+    Bye,
+}
+
 impl SipAnswerer {
-    /// An answerer for this workload.
+    /// An answerer for this workload, over a reliable transport.
     #[must_use]
     pub fn new(workload: &SipWorkload) -> Self {
+        Self::with(workload.script())
+    }
+
+    /// An answerer for seed 1's transactions.
+    #[must_use]
+    pub fn for_transactions(workload: &SipTransactions) -> Self {
+        Self::with(workload.script())
+    }
+
+    fn with(script: Script) -> Self {
         Self {
-            flow: workload.flow,
-            writer: Writer::new(workload),
-            ring_time: workload.ring_time(),
+            script,
+            reliability: Reliability::Reliable,
             ringing: VecDeque::new(),
+            timers: TimerQueue::new(),
             outputs: VecDeque::new(),
+            records: Vec::new(),
             calls: Vec::new(),
-            open: 0,
+            waiting: 0,
             odd: Odd::default(),
         }
+    }
+
+    /// The same answerer over a transport of this kind, with its name in the
+    /// Via header of real text, see [`SipCaller::over`](super::SipCaller::over).
+    #[must_use]
+    pub fn over(mut self, reliability: Reliability, via: &'static str) -> Self {
+        self.reliability = reliability;
+        self.script.writer.set_via(via);
+        self
     }
 
     /// One record a call, by call number; calls that never arrived are empty.
     #[must_use]
     pub fn calls(&self) -> &[AnswerRecord] {
-        &self.calls
+        &self.records
     }
 
     /// Messages that were of no use.
@@ -54,55 +105,251 @@ impl SipAnswerer {
         self.odd
     }
 
-    fn send(&mut self, to: Peer, call: u32, kind: MessageKind) {
+    fn call(&mut self, number: u32) -> Option<&mut Call> {
+        self.calls.get_mut(number as usize)?.as_mut()
+    }
+
+    fn send(&mut self, number: u32, kind: MessageKind) {
+        let Some(Some(call)) = self.calls.get_mut(number as usize) else {
+            return;
+        };
+        let count = match kind {
+            MessageKind::Trying => &mut call.tryings,
+            MessageKind::Ringing => &mut call.ringings,
+            MessageKind::ByeOk => &mut call.bye_oks,
+            _ => &mut self.records[number as usize].oks,
+        };
+        let copy = *count;
+        *count += 1;
+        let id = SipId {
+            call: number,
+            kind,
+            copy,
+        };
         self.outputs.push_back(Outgoing {
-            id: SipId::new(call, kind).encode(),
-            to,
-            context: call,
-            payload: self.writer.write(call, kind),
+            id: id.encode(),
+            to: call.peer,
+            context: number,
+            payload: self.script.writer.write(number, kind),
         });
     }
 
-    /// The record of a call, made where its INVITE is the first to name it.
-    fn call_mut(&mut self, call: u32, make: bool) -> Option<&mut AnswerRecord> {
-        let index = call as usize;
-        if make && index >= self.calls.len() && index - self.calls.len() < MAX_CALL_GAP {
-            self.calls.resize(index + 1, AnswerRecord::default());
-        }
-        self.calls.get_mut(index)
-    }
-
-    /// Takes a request; `None` where it is no news.
-    fn answer(&mut self, now: Time, from: Peer, id: SipId) -> Option<()> {
-        let full = self.flow == Flow::Full;
-        let call = self.call_mut(id.call, id.kind == MessageKind::Invite)?;
-        let field = match id.kind {
-            MessageKind::Invite => &mut call.invited,
-            // Unordered delivery can bring the ACK after the BYE; both only need the answer.
-            MessageKind::Ack if call.answered.is_some() => &mut call.acknowledged,
-            MessageKind::Bye if call.answered.is_some() => &mut call.ended,
-            _ => return None,
-        };
-        if field.is_some() {
-            return None;
-        }
-        *field = Some(now);
-        match id.kind {
-            MessageKind::Invite => {
-                self.send(from, id.call, MessageKind::Ringing);
-                if full {
-                    self.open += 1;
-                    self.ringing
-                        .push_back((now + self.ring_time, id.call, from));
-                }
-            }
-            MessageKind::Bye => {
-                self.open -= 1;
-                self.send(from, id.call, MessageKind::ByeOk);
-            }
+    /// Does what the INVITE's transaction says about a response of this kind.
+    fn act(&mut self, number: u32, action: ServerAction, response: MessageKind) {
+        match action {
+            ServerAction::SendTrying => self.send(number, MessageKind::Trying),
+            ServerAction::Send | ServerAction::SendAgain => self.send(number, response),
             _ => {}
         }
-        Some(())
+    }
+
+    fn handle_invite(&mut self, now: Time, number: u32, from: Peer) -> bool {
+        let index = number as usize;
+        if index >= self.calls.len() {
+            if index - self.calls.len() >= MAX_CALL_GAP {
+                return false;
+            }
+            self.calls.resize(index + 1, None);
+            self.records.resize(index + 1, AnswerRecord::default());
+        }
+        match &mut self.calls[index] {
+            Some(_) => self.handle_repeated_invite(number),
+            None => self.handle_first_invite(now, number, from),
+        }
+        true
+    }
+
+    fn handle_first_invite(&mut self, now: Time, number: u32, peer: Peer) {
+        self.records[number as usize].invited = Some(now);
+        let trying = match self.script.course {
+            Course::Answer => Trying::AtOnce,
+            // The 180 comes at once, so that no 100 is needed.
+            Course::Ringing | Course::Full => Trying::WhenSlow,
+        };
+        let timers = self.script.timers;
+        let (invite, action) = InviteServer::start(now, timers, self.reliability, trying);
+        self.calls[number as usize] = Some(Call {
+            peer,
+            invite,
+            ok: None,
+            bye: None,
+            tryings: 0,
+            ringings: 0,
+            bye_oks: 0,
+        });
+        self.act(number, action, MessageKind::Trying);
+        match self.script.course {
+            Course::Ringing => self.ring(now, number),
+            Course::Full => {
+                self.ring(now, number);
+                let at = now + self.script.ring_time;
+                self.ringing.push_back((at, number));
+            }
+            Course::Answer => self.answer(now, number),
+        }
+    }
+
+    fn handle_repeated_invite(&mut self, number: u32) {
+        self.odd.repeated += 1;
+        let Some(call) = self.call(number) else {
+            return;
+        };
+        let action = call.invite.handle_invite();
+        let answered = call.invite.state() == InviteServerState::Accepted;
+        let waiting = call.ok.is_some_and(|ok| ok.is_waiting());
+        self.act(number, action, MessageKind::Ringing);
+        if answered && self.script.repeated_invite != RepeatedInvite::Absorb {
+            self.send(number, MessageKind::Trying);
+            if waiting && self.script.repeated_invite == RepeatedInvite::TryingAndOk {
+                self.send(number, MessageKind::Ok);
+            }
+        }
+    }
+
+    fn ring(&mut self, now: Time, number: u32) {
+        if let Some(call) = self.call(number) {
+            let action = call.invite.respond(now, 180);
+            self.act(number, action, MessageKind::Ringing);
+        }
+    }
+
+    /// The called party answers.
+    fn answer(&mut self, now: Time, number: u32) {
+        let timers = self.script.timers;
+        let repeats =
+            self.reliability == Reliability::Unreliable || self.script.repeat_ok_when_reliable;
+        let Some(call) = self.call(number) else {
+            return;
+        };
+        let before = call.invite.poll_timeout();
+        let action = call.invite.respond(now, 200);
+        let after = call.invite.poll_timeout();
+        call.ok = repeats.then(|| OkRepeater::start(now, timers));
+        let repeat = call.ok.and_then(|ok| ok.poll_timeout());
+        self.timers.moved(number, Slot::Invite, before, after);
+        self.timers.moved(number, Slot::Ok, None, repeat);
+        self.waiting += u32::from(repeats);
+        self.records[number as usize].answered = Some(now);
+        self.act(number, action, MessageKind::Ok);
+    }
+
+    /// The 200 need not be repeated any more.
+    fn stop_repeating(&mut self, number: u32) {
+        if let Some(ok) = self.call(number).and_then(|call| call.ok.as_mut())
+            && ok.is_waiting()
+        {
+            ok.stop();
+            self.waiting -= 1;
+        }
+    }
+
+    fn handle_ack(&mut self, now: Time, number: u32) -> bool {
+        let Some(call) = self.call(number) else {
+            return false;
+        };
+        if call.invite.handle_ack(now) != ServerAction::PassUp {
+            return false;
+        }
+        let record = &mut self.records[number as usize];
+        if record.acknowledged.is_some() {
+            self.odd.repeated += 1;
+        }
+        record.acknowledged.get_or_insert(now);
+        self.stop_repeating(number);
+        true
+    }
+
+    fn handle_bye(&mut self, now: Time, number: u32) -> bool {
+        let (timers, reliability) = (self.script.timers, self.reliability);
+        // Without a 200 there is no dialog that a BYE could end.
+        if self
+            .records
+            .get(number as usize)
+            .is_none_or(|r| r.answered.is_none())
+        {
+            return false;
+        }
+        let Some(call) = self.call(number) else {
+            return false;
+        };
+        let action = match &mut call.bye {
+            Some(bye) => bye.handle_request(),
+            None => {
+                let mut bye = Server::start(timers, reliability);
+                let action = bye.respond(now, 200);
+                let due = bye.poll_timeout();
+                call.bye = Some(Box::new(bye));
+                self.timers.moved(number, Slot::Bye, None, due);
+                self.records[number as usize].ended = Some(now);
+                // Whoever hangs up has heard the answer.
+                self.stop_repeating(number);
+                self.send(number, MessageKind::ByeOk);
+                return action == ServerAction::Send;
+            }
+        };
+        self.odd.repeated += 1;
+        self.act(number, action, MessageKind::ByeOk);
+        true
+    }
+
+    fn handle_request(&mut self, now: Time, from: Peer, id: SipId) -> bool {
+        let full = self.script.course == Course::Full;
+        match id.kind {
+            MessageKind::Invite => self.handle_invite(now, id.call, from),
+            MessageKind::Ack => self.handle_ack(now, id.call),
+            MessageKind::Bye if full => self.handle_bye(now, id.call),
+            _ => false,
+        }
+    }
+
+    fn handle_timer(&mut self, now: Time, number: u32, slot: Slot) {
+        let Some(call) = self.call(number) else {
+            return;
+        };
+        match (slot, &mut call.ok, &mut call.bye) {
+            (Slot::Invite, ..) => {
+                let action = call.invite.handle_timeout(now);
+                self.act(number, action, MessageKind::Ringing);
+            }
+            (Slot::Ok, Some(ok), _) => match ok.handle_timeout(now) {
+                RepeatAction::None => {}
+                RepeatAction::Send => {
+                    let action = call.invite.respond(now, 200);
+                    self.act(number, action, MessageKind::Ok);
+                }
+                RepeatAction::GiveUp => {
+                    self.waiting -= 1;
+                    self.records[number as usize].unacknowledged = Some(now);
+                }
+            },
+            (Slot::Bye, _, Some(bye)) => bye.handle_timeout(now),
+            (Slot::Ok, None, _) | (Slot::Bye, _, None) => {}
+        }
+        let due = self.due(number, slot);
+        self.timers.moved(number, slot, None, due);
+    }
+
+    /// When a machine of a call really wants to wake.
+    fn due(&self, number: u32, slot: Slot) -> Option<Time> {
+        let call = self.calls.get(number as usize)?.as_ref()?;
+        match slot {
+            Slot::Invite => call.invite.poll_timeout(),
+            Slot::Ok => call.ok.as_ref()?.poll_timeout(),
+            Slot::Bye => call.bye.as_ref()?.poll_timeout(),
+        }
+    }
+
+    fn drop_stale_timers(&mut self) {
+        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
+        timers.drop_stale(|call, slot| self.due(call, slot));
+        self.timers = timers;
+    }
+
+    fn take_due_timer(&mut self, now: Time) -> Option<(u32, Slot)> {
+        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
+        let due = timers.pop_due(now, |call, slot| self.due(call, slot));
+        self.timers = timers;
+        due
     }
 }
 
@@ -113,18 +360,21 @@ impl Application for SipAnswerer {
         match read::identify(&message) {
             Err(_) => self.odd.malformed += 1,
             Ok(id) => {
-                if self.answer(now, message.from, id).is_none() {
+                if !self.handle_request(now, message.from, id) {
                     self.odd.unexpected += 1;
                 }
             }
         }
+        self.drop_stale_timers();
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        while let Some((_, call, peer)) = self.ringing.front().copied().filter(|r| r.0 <= now) {
+        while let Some((_, call)) = self.ringing.front().copied().filter(|r| r.0 <= now) {
             self.ringing.pop_front();
-            self.calls[call as usize].answered = Some(now);
-            self.send(peer, call, MessageKind::Ok);
+            self.answer(now, call);
+        }
+        while let Some((call, slot)) = self.take_due_timer(now) {
+            self.handle_timer(now, call, slot);
         }
     }
 
@@ -133,10 +383,11 @@ impl Application for SipAnswerer {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.ringing.front().map(|(at, ..)| *at)
+        let answer = self.ringing.front().map(|(at, _)| *at);
+        answer.into_iter().chain(self.timers.next()).min()
     }
 
     fn is_done(&self) -> bool {
-        self.open == 0
+        self.ringing.is_empty() && self.waiting == 0
     }
 }

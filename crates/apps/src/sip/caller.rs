@@ -1,65 +1,62 @@
-//! The originating proxy: starts calls as a Poisson process.
+//! The originating side: starts calls and carries them through.
 
 use std::collections::VecDeque;
 
 use headway_sansio::{Duration, RandomStream, Time};
 
-use super::{CallRecord, Flow, MessageKind, Odd, SipId, SipWorkload, read, write, write::Writer};
-use crate::{Application, Incoming, Outgoing, Peer};
+use super::arrivals::{Arrivals, Law};
+use super::script::{Course, Script};
+use super::timer_queue::TimerQueue;
+use super::transaction::{Client, ClientAction, InviteClient, InviteClientState};
+use super::{
+    CallRecord, Failure, MessageKind, Odd, SipId, SipTransactions, SipWorkload, read, write,
+};
+use crate::{Application, Incoming, Outgoing, Peer, Reliability};
 
-/// Starts calls at random times and takes their replies.
+/// Starts calls and takes their replies.
 ///
-/// In the full flow it acknowledges each 200 at once and hangs up `talk_time`
-/// later.
+/// Each INVITE and each BYE runs a client transaction of RFC 3261; each 200 to an
+/// INVITE is acknowledged at once, repeated ones again. Where the call goes that
+/// far, the caller hangs up `talk_time` after the first 200.
 #[derive(Clone, Debug)]
 pub struct SipCaller {
     peer: Peer,
-    flow: Flow,
-    writer: Writer,
+    script: Script,
+    reliability: Reliability,
     arrivals: Arrivals,
-    talk_time: Duration,
     /// Calls to hang up, in the order of their times: the talk time is constant.
     hang_ups: VecDeque<(Time, u32)>,
+    timers: TimerQueue<Slot>,
     outputs: VecDeque<Outgoing>,
-    calls: Vec<CallRecord>,
-    finished: u32,
+    records: Vec<CallRecord>,
+    calls: Vec<Call>,
+    open: u32,
     odd: Odd,
 }
 
-/// The Poisson process of new calls.
+/// What of a call goes on besides its record.
 #[derive(Clone, Debug)]
-struct Arrivals {
-    random: RandomStream,
-    mean_gap: Duration,
-    duration: Duration,
-    end: Time,
-    next: Option<Time>,
+struct Call {
+    invite: InviteClient,
+    /// Most calls never get as far.
+    bye: Option<Box<Client>>,
+    acks: u32,
+    byes: u32,
+    open: bool,
 }
 
-impl Arrivals {
-    fn start(&mut self, now: Time) {
-        self.end = now + self.duration;
-        self.schedule_after(now);
-    }
-
-    fn schedule_after(&mut self, time: Time) {
-        let at = time + self.random.exponential_duration(self.mean_gap);
-        self.next = (at < self.end).then_some(at);
-    }
-
-    /// Whether an arrival is due; each one is told once.
-    fn take_due(&mut self, now: Time) -> bool {
-        let Some(at) = self.next.filter(|at| *at <= now) else {
-            return false;
-        };
-        self.schedule_after(at);
-        true
-    }
+/// Which machine of a call a timer wakes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Slot {
+    Invite,
+    Bye,
+    /// The caller's own patience.
+    Patience,
 }
 
 impl SipCaller {
     /// A caller that makes new calls for `duration` from its start and draws
-    /// their times from `arrivals`.
+    /// their times from `arrivals`, over a reliable transport.
     #[must_use]
     pub fn new(
         workload: &SipWorkload,
@@ -67,30 +64,66 @@ impl SipCaller {
         arrivals: RandomStream,
         peer: Peer,
     ) -> Self {
+        let law = Law::Poisson {
+            mean_gap: Duration::from_secs_f64(1.0 / workload.call_rate),
+        };
+        Self::with(
+            workload.script(),
+            Arrivals::new(law, duration, arrivals),
+            peer,
+        )
+    }
+
+    /// A caller that runs transactions one after another, as seed 1 does: at
+    /// most for `duration`, with pauses drawn from `pauses`.
+    #[must_use]
+    pub fn one_by_one(
+        workload: &SipTransactions,
+        duration: Duration,
+        pauses: RandomStream,
+        peer: Peer,
+    ) -> Self {
+        let law = Law::OneByOne {
+            left: workload.transactions,
+            pauses: workload.pauses(),
+        };
+        Self::with(
+            workload.script(),
+            Arrivals::new(law, duration, pauses),
+            peer,
+        )
+    }
+
+    fn with(script: Script, arrivals: Arrivals, peer: Peer) -> Self {
         Self {
             peer,
-            flow: workload.flow,
-            writer: Writer::new(workload),
-            arrivals: Arrivals {
-                random: arrivals,
-                mean_gap: Duration::from_secs_f64(1.0 / workload.call_rate),
-                duration,
-                end: Time::ZERO,
-                next: None,
-            },
-            talk_time: workload.talk_time(),
+            script,
+            reliability: Reliability::Reliable,
+            arrivals,
             hang_ups: VecDeque::new(),
+            timers: TimerQueue::new(),
             outputs: VecDeque::new(),
+            records: Vec::new(),
             calls: Vec::new(),
-            finished: 0,
+            open: 0,
             odd: Odd::default(),
         }
+    }
+
+    /// The same caller over a transport of this kind. `via` is the transport's
+    /// name in the Via header of real text ("UDP", "TCP", "SCTP"); nothing else
+    /// depends on it.
+    #[must_use]
+    pub fn over(mut self, reliability: Reliability, via: &'static str) -> Self {
+        self.reliability = reliability;
+        self.script.writer.set_via(via);
+        self
     }
 
     /// One record a call, by call number.
     #[must_use]
     pub fn calls(&self) -> &[CallRecord] {
-        &self.calls
+        &self.records
     }
 
     /// Messages that were of no use.
@@ -99,55 +132,229 @@ impl SipCaller {
         self.odd
     }
 
-    fn send(&mut self, call: u32, kind: MessageKind) {
+    fn unreliable(&self) -> bool {
+        self.reliability == Reliability::Unreliable
+    }
+
+    fn send(&mut self, call: u32, kind: MessageKind, copy: u32) {
         self.outputs.push_back(Outgoing {
-            id: SipId::new(call, kind).encode(),
+            id: SipId { call, kind, copy }.encode(),
             to: self.peer,
             context: call,
-            payload: self.writer.write(call, kind),
+            payload: self.script.writer.write(call, kind),
         });
+    }
+
+    fn send_invite(&mut self, call: u32) {
+        let invites = &mut self.records[call as usize].invites;
+        let copy = *invites;
+        *invites += 1;
+        self.send(call, MessageKind::Invite, copy);
+    }
+
+    fn send_ack(&mut self, call: u32) {
+        let acks = &mut self.calls[call as usize].acks;
+        let copy = *acks;
+        *acks += 1;
+        self.send(call, MessageKind::Ack, copy);
+    }
+
+    fn send_bye(&mut self, call: u32) {
+        let byes = &mut self.calls[call as usize].byes;
+        let copy = *byes;
+        *byes += 1;
+        self.send(call, MessageKind::Bye, copy);
     }
 
     fn start_call(&mut self, now: Time) {
-        let call = self.calls.len() as u32;
-        if call == write::MAX_CALLS {
+        let number = self.records.len() as u32;
+        if number == write::MAX_CALLS {
             return;
         }
-        self.calls.push(CallRecord {
-            started: now,
-            ringing: None,
-            answered: None,
-            finished: None,
+        let invite = InviteClient::start(now, self.script.timers, self.reliability);
+        let due = invite.poll_timeout();
+        self.records.push(CallRecord::new(now));
+        self.calls.push(Call {
+            invite,
+            bye: None,
+            acks: 0,
+            byes: 0,
+            open: true,
         });
-        self.send(call, MessageKind::Invite);
+        self.open += 1;
+        self.timers.moved(number, Slot::Invite, None, due);
+        let patience = self.due(number, Slot::Patience);
+        self.timers.moved(number, Slot::Patience, None, patience);
+        self.send_invite(number);
     }
 
-    /// Puts the time of a reply into its record; `None` where it is no news.
-    fn record(&mut self, now: Time, id: SipId) -> Option<()> {
-        let call = self.calls.get_mut(id.call as usize)?;
-        let field = match (id.kind, self.flow) {
-            (MessageKind::Ringing, _) => &mut call.ringing,
-            (MessageKind::Ok, Flow::Full) => &mut call.answered,
-            (MessageKind::ByeOk, Flow::Full) => &mut call.finished,
-            _ => return None,
-        };
-        if field.is_some() {
-            return None;
+    /// Nothing more is awaited of the call.
+    fn close(&mut self, now: Time, number: u32) {
+        let call = &mut self.calls[number as usize];
+        if call.open {
+            call.open = false;
+            self.open -= 1;
+            self.arrivals.call_ended(now);
         }
-        *field = Some(now);
-        match (id.kind, self.flow) {
-            (MessageKind::Ringing, Flow::InviteRinging) => {
-                call.finished = Some(now);
-                self.finished += 1;
+    }
+
+    fn fail(&mut self, now: Time, number: u32, failure: Failure) {
+        let record = &mut self.records[number as usize];
+        record.failed.get_or_insert((now, failure));
+        // A reliable transport still delivers the 180, and until then the
+        // post-selection delay goes on, whatever the transaction says.
+        if self.unreliable() || self.script.course != Course::Ringing {
+            self.close(now, number);
+        }
+    }
+
+    /// A response to the INVITE arrived. Whether it is of use is the answer.
+    fn handle_invite_response(&mut self, now: Time, number: u32, kind: MessageKind) -> bool {
+        let code = match kind {
+            MessageKind::Trying => 100,
+            MessageKind::Ringing => 180,
+            _ => 200,
+        };
+        let unreliable = self.unreliable();
+        let call = &mut self.calls[number as usize];
+        if unreliable && call.invite.state() == InviteClientState::Terminated {
+            return false;
+        }
+        let before = call.invite.poll_timeout();
+        let action = call.invite.handle_response(now, code);
+        let after = call.invite.poll_timeout();
+        self.timers.moved(number, Slot::Invite, before, after);
+        let record = &mut self.records[number as usize];
+        let seen = match kind {
+            MessageKind::Ringing => Some(&mut record.ringing),
+            MessageKind::Ok => Some(&mut record.answered),
+            _ => None,
+        };
+        let mut first = false;
+        if let Some(seen) = seen {
+            first = seen.is_none();
+            seen.get_or_insert(now);
+            self.odd.repeated += u64::from(!first);
+        }
+        if kind == MessageKind::Ringing && first && self.script.course == Course::Ringing {
+            record.finished = Some(now);
+            self.close(now, number);
+        }
+        if kind == MessageKind::Ok && action == ClientAction::PassUp {
+            self.handle_ok(now, number, first);
+        }
+        true
+    }
+
+    /// The transaction gave a 200 up: acknowledge it, and go on at the first.
+    fn handle_ok(&mut self, now: Time, number: u32, first: bool) {
+        self.send_ack(number);
+        if !first || !self.calls[number as usize].open {
+            return;
+        }
+        match self.script.course {
+            Course::Full => {
+                let at = now + self.script.talk_time;
+                self.hang_ups.push_back((at, number));
             }
-            (MessageKind::Ok, _) => {
-                self.send(id.call, MessageKind::Ack);
-                self.hang_ups.push_back((now + self.talk_time, id.call));
+            Course::Ringing | Course::Answer => {
+                self.records[number as usize].finished = Some(now);
+                self.close(now, number);
             }
-            (MessageKind::ByeOk, _) => self.finished += 1,
+        }
+    }
+
+    fn hang_up(&mut self, now: Time, number: u32) {
+        let bye = Client::start(now, self.script.timers, self.reliability);
+        self.timers
+            .moved(number, Slot::Bye, None, bye.poll_timeout());
+        self.calls[number as usize].bye = Some(Box::new(bye));
+        self.send_bye(number);
+    }
+
+    /// The 200 to the BYE arrived. Whether the transaction is there at all is
+    /// the answer.
+    fn handle_bye_ok(&mut self, now: Time, number: u32) -> bool {
+        let Some(bye) = &mut self.calls[number as usize].bye else {
+            return false;
+        };
+        let before = bye.poll_timeout();
+        let action = bye.handle_response(now, 200);
+        let after = bye.poll_timeout();
+        self.timers.moved(number, Slot::Bye, before, after);
+        if action == ClientAction::PassUp {
+            self.records[number as usize].finished = Some(now);
+            self.close(now, number);
+        } else {
+            self.odd.repeated += 1;
+        }
+        true
+    }
+
+    fn handle_reply(&mut self, now: Time, id: SipId) -> bool {
+        if id.call as usize >= self.calls.len() {
+            return false;
+        }
+        match (id.kind, self.script.course) {
+            (MessageKind::Trying, _)
+            | (MessageKind::Ringing, Course::Ringing | Course::Full)
+            | (MessageKind::Ok, Course::Full | Course::Answer) => {
+                self.handle_invite_response(now, id.call, id.kind)
+            }
+            (MessageKind::ByeOk, Course::Full) => self.handle_bye_ok(now, id.call),
+            _ => false,
+        }
+    }
+
+    fn handle_timer(&mut self, now: Time, number: u32, slot: Slot) {
+        let call = &mut self.calls[number as usize];
+        let action = match (slot, &mut call.bye) {
+            (Slot::Invite, _) => call.invite.handle_timeout(now),
+            (Slot::Bye, Some(bye)) => bye.handle_timeout(now),
+            (Slot::Bye, None) => ClientAction::None,
+            (Slot::Patience, _) => ClientAction::TimedOut,
+        };
+        match (slot, action) {
+            (Slot::Invite, ClientAction::Send) => self.send_invite(number),
+            (Slot::Bye, ClientAction::Send) => self.send_bye(number),
+            (Slot::Invite, ClientAction::TimedOut) => self.fail(now, number, Failure::NoResponse),
+            (Slot::Bye, ClientAction::TimedOut) => self.fail(now, number, Failure::NoReplyToBye),
+            (Slot::Patience, _) => self.fail(now, number, Failure::NoAnswer),
             _ => {}
         }
-        Some(())
+        let due = self.due(number, slot);
+        self.timers.moved(number, slot, None, due);
+    }
+
+    /// When a machine of a call really wants to wake.
+    fn due(&self, number: u32, slot: Slot) -> Option<Time> {
+        let call = &self.calls[number as usize];
+        match slot {
+            Slot::Invite => call.invite.poll_timeout(),
+            Slot::Bye => call.bye.as_ref()?.poll_timeout(),
+            Slot::Patience => {
+                let record = &self.records[number as usize];
+                let waits = call.open
+                    && self.unreliable()
+                    && self.script.course != Course::Ringing
+                    && record.answered.is_none();
+                let patience = self.script.timers.patience() + self.script.ring_time;
+                waits.then(|| record.started + patience)
+            }
+        }
+    }
+
+    fn drop_stale_timers(&mut self) {
+        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
+        timers.drop_stale(|call, slot| self.due(call, slot));
+        self.timers = timers;
+    }
+
+    fn take_due_timer(&mut self, now: Time) -> Option<(u32, Slot)> {
+        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
+        let due = timers.pop_due(now, |call, slot| self.due(call, slot));
+        self.timers = timers;
+        due
     }
 }
 
@@ -160,20 +367,24 @@ impl Application for SipCaller {
         match read::identify(&message) {
             Err(_) => self.odd.malformed += 1,
             Ok(id) => {
-                if self.record(now, id).is_none() {
+                if !self.handle_reply(now, id) {
                     self.odd.unexpected += 1;
                 }
             }
         }
+        self.drop_stale_timers();
     }
 
     fn handle_timeout(&mut self, now: Time) {
         while self.arrivals.take_due(now) {
             self.start_call(now);
         }
-        while let Some((_, call)) = self.hang_ups.front().copied().filter(|(at, _)| *at <= now) {
+        while let Some((_, call)) = self.hang_ups.front().copied().filter(|h| h.0 <= now) {
             self.hang_ups.pop_front();
-            self.send(call, MessageKind::Bye);
+            self.hang_up(now, call);
+        }
+        while let Some((call, slot)) = self.take_due_timer(now) {
+            self.handle_timer(now, call, slot);
         }
     }
 
@@ -183,10 +394,11 @@ impl Application for SipCaller {
 
     fn poll_timeout(&self) -> Option<Time> {
         let hang_up = self.hang_ups.front().map(|(at, _)| *at);
-        self.arrivals.next.into_iter().chain(hang_up).min()
+        let nexts = [self.arrivals.next(), hang_up, self.timers.next()];
+        nexts.into_iter().flatten().min()
     }
 
     fn is_done(&self) -> bool {
-        self.arrivals.next.is_none() && self.finished as usize == self.calls.len()
+        self.arrivals.next().is_none() && self.open == 0
     }
 }

@@ -11,19 +11,27 @@
 //! do not depend on it.
 
 mod answerer;
+mod arrivals;
 mod caller;
 mod id;
 mod read;
 mod record;
+mod script;
+mod sequence;
+mod timer_queue;
 pub mod transaction;
 mod workload;
 mod write;
 
+#[cfg(test)]
+mod loss_tests;
 #[cfg(test)]
 mod tests;
 
 pub use answerer::SipAnswerer;
 pub use caller::SipCaller;
 pub use id::{MessageKind, SipId};
-pub use record::{AnswerRecord, CallRecord, Odd, answer_signal_delay};
+pub use record::{AnswerRecord, CallRecord, Failure, Odd, Outcome, answer_signal_delay, outcome};
+pub use script::RepeatedInvite;
+pub use sequence::SipTransactions;
 pub use workload::{Content, Flow, SipWorkload, WorkloadError};

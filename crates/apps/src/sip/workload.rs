@@ -4,7 +4,10 @@ use headway_sansio::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{MessageKind, write};
+use super::MessageKind;
+use super::script::{Course, RepeatedInvite, Script};
+use super::transaction::Timers;
+use super::write::{self, Writer};
 
 /// How far a call goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -56,6 +59,17 @@ pub struct SipWorkload {
     pub talk_time_ns: u64,
     /// What the messages consist of.
     pub content: Content,
+    /// RFC 3261's T1 in nanoseconds; only an unreliable transport makes SIP repeat
+    /// its messages, but requests time out after 64*T1 over every one.
+    pub t1_ns: u64,
+    /// RFC 3261's T2 in nanoseconds.
+    pub t2_ns: u64,
+    /// RFC 3261's T4 in nanoseconds.
+    pub t4_ns: u64,
+    /// Whether the answerer repeats its 200 until the ACK comes over a reliable
+    /// transport too. RFC 3261 section 13.3.1.4 asks for it, because a hop
+    /// further on may be unreliable; between these two there is none.
+    pub repeat_ok_when_reliable: bool,
 }
 
 impl Default for SipWorkload {
@@ -71,6 +85,10 @@ impl Default for SipWorkload {
             ring_time_ns: 3_000_000_000,
             talk_time_ns: 10_000_000_000,
             content: Content::default(),
+            t1_ns: 500_000_000,
+            t2_ns: 4_000_000_000,
+            t4_ns: 5_000_000_000,
+            repeat_ok_when_reliable: false,
         }
     }
 }
@@ -107,35 +125,11 @@ impl SipWorkload {
             });
         }
         for kind in MessageKind::ALL {
-            self.validate_size(kind)?;
+            if let Some((key, bytes)) = self.size_key(kind) {
+                validate_size(self.content, kind, key, bytes)?;
+            }
         }
-        Ok(())
-    }
-
-    fn validate_size(&self, kind: MessageKind) -> Result<(), WorkloadError> {
-        let Some((key, bytes)) = self.size_key(kind) else {
-            return Ok(());
-        };
-        let (least, why) = match self.content {
-            Content::Size => (1, ""),
-            Content::Full => (
-                write::minimum_bytes(kind),
-                ", the shortest SIP message of this kind with content \"full\"",
-            ),
-        };
-        if bytes < least {
-            return Err(WorkloadError {
-                key,
-                problem: format!("{bytes} bytes; it must be at least {least}{why}"),
-            });
-        }
-        if bytes > MAX_MESSAGE_BYTES {
-            return Err(WorkloadError {
-                key,
-                problem: format!("{bytes} bytes; it must be at most {MAX_MESSAGE_BYTES}"),
-            });
-        }
-        Ok(())
+        validate_timers(self.t1_ns, self.t2_ns, self.t4_ns)
     }
 
     /// Key and length of a kind of message, where this flow has it.
@@ -157,6 +151,24 @@ impl SipWorkload {
         self.size_key(kind).map_or(0, |(_, bytes)| bytes)
     }
 
+    pub(super) fn script(&self) -> Script {
+        Script {
+            course: match self.flow {
+                Flow::InviteRinging => Course::Ringing,
+                Flow::Full => Course::Full,
+            },
+            writer: Writer::new(self.content, |kind| self.bytes_of(kind)),
+            timers: timers(self.t1_ns, self.t2_ns, self.t4_ns),
+            ring_time: match self.flow {
+                Flow::InviteRinging => Duration::ZERO,
+                Flow::Full => self.ring_time(),
+            },
+            talk_time: self.talk_time(),
+            repeated_invite: RepeatedInvite::Absorb,
+            repeat_ok_when_reliable: self.repeat_ok_when_reliable,
+        }
+    }
+
     /// From the INVITE's arrival until the called party answers.
     #[must_use]
     pub fn ring_time(&self) -> Duration {
@@ -168,4 +180,58 @@ impl SipWorkload {
     pub fn talk_time(&self) -> Duration {
         Duration::from_nanos(self.talk_time_ns)
     }
+}
+
+/// Checks the length of a kind of message.
+pub(super) fn validate_size(
+    content: Content,
+    kind: MessageKind,
+    key: &'static str,
+    bytes: u32,
+) -> Result<(), WorkloadError> {
+    let (least, why) = match content {
+        Content::Size => (1, ""),
+        Content::Full => (
+            write::minimum_bytes(kind),
+            ", the shortest SIP message of this kind with content \"full\"",
+        ),
+    };
+    if bytes < least {
+        return Err(WorkloadError {
+            key,
+            problem: format!("{bytes} bytes; it must be at least {least}{why}"),
+        });
+    }
+    if bytes > MAX_MESSAGE_BYTES {
+        return Err(WorkloadError {
+            key,
+            problem: format!("{bytes} bytes; it must be at most {MAX_MESSAGE_BYTES}"),
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn timers(t1_ns: u64, t2_ns: u64, t4_ns: u64) -> Timers {
+    Timers {
+        t1: Duration::from_nanos(t1_ns),
+        t2: Duration::from_nanos(t2_ns),
+        t4: Duration::from_nanos(t4_ns),
+    }
+}
+
+/// Checks the base values of the SIP timers.
+pub(super) fn validate_timers(t1_ns: u64, t2_ns: u64, t4_ns: u64) -> Result<(), WorkloadError> {
+    for (key, value, least, why) in [
+        ("t1_ns", t1_ns, 1, ""),
+        ("t2_ns", t2_ns, t1_ns, ", the value of t1_ns"),
+        ("t4_ns", t4_ns, 1, ""),
+    ] {
+        if value < least {
+            return Err(WorkloadError {
+                key,
+                problem: format!("{value} ns; it must be at least {least}{why}"),
+            });
+        }
+    }
+    Ok(())
 }

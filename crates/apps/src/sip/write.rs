@@ -10,33 +10,44 @@ use ezk_sip_types::uri::{NameAddr, SipUri};
 use ezk_sip_types::{Method, StatusCode};
 use headway_sansio::Payload;
 
-use super::{Content, MessageKind, SipWorkload};
+use super::{Content, MessageKind};
 
 /// Digits of a call number in a message, to base 36.
 pub(super) const CALL_DIGITS: usize = 6;
 /// So many calls can be told apart by that many digits.
 pub(super) const MAX_CALLS: u32 = 36_u32.pow(CALL_DIGITS as u32);
 
+/// The longest transport name that a Via has here: the least length of a
+/// message must not depend on the transport.
+const LONGEST_VIA: &str = "SCTP";
+
 /// Makes the messages of one side of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
     content: Content,
     bytes: [u32; MessageKind::ALL.len()],
+    via: &'static str,
 }
 
 impl Writer {
-    pub(super) fn new(workload: &SipWorkload) -> Self {
+    pub(super) fn new(content: Content, bytes_of: impl Fn(MessageKind) -> u32) -> Self {
         Self {
-            content: workload.content,
-            bytes: MessageKind::ALL.map(|kind| workload.bytes_of(kind)),
+            content,
+            bytes: MessageKind::ALL.map(bytes_of),
+            via: LONGEST_VIA,
         }
+    }
+
+    /// Sets the transport's name in Via.
+    pub(super) fn set_via(&mut self, via: &'static str) {
+        self.via = via;
     }
 
     pub(super) fn write(&self, call: u32, kind: MessageKind) -> Payload {
         let bytes = self.bytes[kind as usize];
         match self.content {
             Content::Size => Payload::Sized(bytes),
-            Content::Full => Payload::from(text(call, kind, bytes as usize).into_bytes()),
+            Content::Full => Payload::from(text(call, kind, bytes as usize, self.via).into_bytes()),
         }
     }
 }
@@ -44,7 +55,7 @@ impl Writer {
 /// Length in bytes of the shortest message of this kind.
 pub(super) fn minimum_bytes(kind: MessageKind) -> u32 {
     // Messages are short, far below the limit of the type.
-    text(0, kind, 0).len() as u32
+    text(0, kind, 0, LONGEST_VIA).len() as u32
 }
 
 /// A message with the headers that RFC 3261 section 8.1.1 and 8.2.6 ask for,
@@ -53,7 +64,7 @@ pub(super) fn minimum_bytes(kind: MessageKind) -> u32 {
 /// The names of the two proxies are one letter long and headers take their
 /// compact form (section 7.3.3), so that the short messages of seed 0 are
 /// possible at all.
-fn text(call: u32, kind: MessageKind, bytes: usize) -> String {
+fn text(call: u32, kind: MessageKind, bytes: usize, via: &'static str) -> String {
     let call = call_digits(call);
     let request = request_of(kind);
     let mut text = String::with_capacity(bytes);
@@ -72,14 +83,15 @@ fn text(call: u32, kind: MessageKind, bytes: usize) -> String {
     put(
         &mut text,
         "v:",
-        &Via::new("SCTP", HostPort::host_name("a"), branch),
+        &Via::new(via, HostPort::host_name("a"), branch),
     );
     if kind.is_from_caller() {
         put(&mut text, "Max-Forwards:", &MaxForwards(70).0);
     }
     put(&mut text, "f:", &party("a", Some(&call)));
-    // The answerer's tag stands in all but the INVITE that starts the dialog.
-    let tagged = kind != MessageKind::Invite;
+    // The answerer's tag stands in all but the INVITE that starts the dialog and
+    // its 100 (section 17.2.1).
+    let tagged = !matches!(kind, MessageKind::Invite | MessageKind::Trying);
     put(&mut text, "t:", &party("b", tagged.then_some(&call)));
     put(&mut text, "i:", &CallID::new(call.as_str()).0);
     let cseq = CSeq::new(request.cseq, request.method);
@@ -179,7 +191,7 @@ fn call_digits(call: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sip::{SipId, read};
+    use crate::sip::{Flow, SipId, SipWorkload, read};
     use crate::{Incoming, Peer};
 
     #[test]
@@ -188,7 +200,7 @@ mod tests {
             let least = minimum_bytes(kind) as usize;
             for bytes in least..least + 40 {
                 for call in [0, 35, 36, 1_000_000, MAX_CALLS - 1] {
-                    let text = text(call, kind, bytes);
+                    let text = text(call, kind, bytes, "UDP");
                     assert_eq!(text.len(), bytes, "{text}");
                     let message = Incoming {
                         id: None,
@@ -209,7 +221,7 @@ mod tests {
     fn the_least_sizes_allow_the_defaults() {
         let workload = SipWorkload {
             content: Content::Full,
-            flow: crate::sip::Flow::Full,
+            flow: Flow::Full,
             ..SipWorkload::default()
         };
         assert_eq!(workload.validate(), Ok(()));
@@ -217,7 +229,7 @@ mod tests {
 
     #[test]
     fn an_invite_of_225_bytes() {
-        let text = text(7, MessageKind::Invite, 225);
+        let text = text(7, MessageKind::Invite, 225, "SCTP");
         let expected = "INVITE sip:b SIP/2.0\r\n\
             v:SIP/2.0/SCTP a;branch=z9hG4bK000007i\r\n\
             Max-Forwards:70\r\n\
