@@ -1,0 +1,54 @@
+# The two commands of the README, and what a contributor needs beside them.
+# Each sets up what it needs on a fresh machine (see scripts/setup).
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export PATH := $(CURDIR)/.venv/bin:$(HOME)/.cargo/bin:$(PATH)
+
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+OUT ?= out/sip-random-loss
+JOBS ?=
+jobs := $(if $(JOBS),--jobs $(JOBS))
+
+.PHONY: help run test test-all lint bench setup setup-test lock clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+run: build ## run the study sip-random-loss in full and write its report
+	headway run studies/sip-random-loss --out $(OUT) $(jobs)
+
+test: setup-test build ## run every test (under 20 minutes on 2 cores)
+	cargo test --workspace --exclude headway-py --locked
+	python -m pytest -q tests
+
+test-all: test ## the slower suites as well
+
+lint: setup build ## formatting, lints and types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	ruff check python tests scripts bench
+	ruff format --check python tests scripts bench
+	mypy python/headway
+	scripts/check-tree
+
+bench: setup build ## measure speed; results in bench/results.json
+	python bench/run.py
+
+build: .make/core ## build the engine and install the command into .venv
+
+.make/core: $(RUST) pyproject.toml requirements.lock
+	scripts/setup run
+	maturin develop --release --locked --quiet
+	@mkdir -p .make && touch $@
+
+setup:
+	scripts/setup run
+
+setup-test:
+	scripts/setup test
+
+lock: ## renew requirements.lock after a change of pyproject.toml
+	scripts/lock
+
+clean: ## remove what was built (results in out/ stay)
+	rm -rf .make .venv target
