@@ -19,6 +19,7 @@
 
 mod config;
 mod counters;
+pub mod dot11;
 mod link;
 mod loss;
 mod normal;
