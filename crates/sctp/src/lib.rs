@@ -23,12 +23,18 @@
 //! `None`, then `poll_timeout`. Reading events may open the receive window, so
 //! events come first.
 
+mod association;
 mod config;
+mod cookie;
 mod event;
+mod inbound;
+mod outbound;
 mod packet;
+mod path;
 mod stats;
 mod types;
 
+pub use association::{Association, AssociationState};
 pub use config::{
     Config, CwndOvershoot, CwndWhenLimited, FastRetransmitAmount, IdleDecay, Knob, MaxBurstRule,
     Overrides, PROFILES, RepeatFastRetransmit, RtoFormula, SackBundling, Scheduler, TimeoutMarks,

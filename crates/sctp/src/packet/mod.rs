@@ -7,7 +7,7 @@
 mod cause;
 mod data;
 mod init;
-mod parameter;
+pub(crate) mod parameter;
 mod reader;
 mod sack;
 mod wire;

@@ -14,8 +14,6 @@ use super::{ParseError, padded};
 pub(crate) const STATE_COOKIE: u16 = 7;
 /// Type of the parameter that hands an unrecognised one back (section 3.3.3.1.2).
 pub(crate) const UNRECOGNIZED_PARAMETER: u16 = 8;
-/// Type of the cookie preservative (section 3.3.2.1.3).
-pub(crate) const COOKIE_PRESERVATIVE: u16 = 9;
 /// Type of the host name address, which is forbidden (section 3.3.2.1.4).
 pub(crate) const HOST_NAME_ADDRESS: u16 = 11;
 
@@ -76,4 +74,18 @@ pub(super) fn decode_list(mut value: Reader) -> Result<Vec<Parameter>, ParseErro
         value.take(padding)?;
     }
     Ok(parameters)
+}
+
+/// Whether a parameter is one that this stack does not know and whose type asks
+/// for a report (RFC 9260, section 3.2.1: the second highest bit). The types
+/// that RFC 9260 defines lie below all of these.
+pub(crate) const fn wants_report(kind: u16) -> bool {
+    kind & 0x4000 != 0
+}
+
+/// Parameters as bytes, for handing them back.
+pub(crate) fn encoded(parameters: &[Parameter]) -> Bytes {
+    let mut out = Vec::new();
+    encode_list(parameters, &mut out);
+    out.into()
 }

@@ -1,0 +1,57 @@
+//! The end at once, by either side (RFC 9260, section 9.1).
+
+use headway_sansio::Time;
+
+use super::Association;
+use super::state::State;
+use crate::{Cause, Chunk, Event, LostReason};
+
+impl Association {
+    /// Ends the association at once. Messages under way are lost.
+    pub fn abort(&mut self, _now: Time) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.close(),
+            _ => self.abort_with(Cause::new(Cause::USER_ABORT), LostReason::UserAbort),
+        }
+    }
+
+    /// Sends ABORT and gives the association up.
+    pub(super) fn abort_with(&mut self, cause: Cause, reason: LostReason) {
+        // Before INIT ACK there is no tag that the peer would accept.
+        if self.peer_tag != 0 {
+            let mut packet = self.packet(self.peer_tag);
+            packet.chunks.push(Chunk::Abort {
+                reflected_tag: false,
+                causes: vec![cause],
+            });
+            self.packets.push_back(packet);
+        }
+        self.lose(reason);
+    }
+
+    /// Gives the association up without a word to the peer.
+    pub(super) fn lose(&mut self, reason: LostReason) {
+        self.close();
+        self.events.push_back(Event::ConnectionLost { reason });
+    }
+
+    pub(super) fn handle_abort(&mut self, causes: Vec<Cause>) {
+        self.close();
+        self.events.push_back(Event::Aborted { causes });
+    }
+
+    /// Forgets everything but counters, events and packets that are to go out.
+    pub(super) fn close(&mut self) {
+        self.state = State::Closed;
+        self.path.stop_t3();
+        self.stop_heartbeat();
+        self.guard = Time::FAR_FUTURE;
+        self.probe = Time::FAR_FUTURE;
+        self.probe_now = false;
+        self.inbound.acknowledgement.due = Time::FAR_FUTURE;
+        self.inbound.acknowledgement.at_once = false;
+        self.control.clear();
+        self.peer_tag = 0;
+    }
+}

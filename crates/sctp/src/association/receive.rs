@@ -1,0 +1,108 @@
+//! DATA arrives (RFC 9260, section 6.2).
+
+use headway_sansio::Time;
+
+use super::Association;
+use super::input::Rest;
+use super::state::State;
+use crate::inbound::{Arrival, Inbound};
+use crate::{Cause, Chunk, DataChunk, LostReason};
+
+/// What one packet brought in DATA.
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    any: bool,
+    /// Something in the packet calls for a SACK without delay.
+    urgent: bool,
+    /// There was a gap before the packet.
+    gap_before: bool,
+}
+
+impl Arrivals {
+    pub(super) fn new(inbound: &Inbound) -> Self {
+        Self {
+            any: false,
+            urgent: false,
+            gap_before: inbound.has_gap(),
+        }
+    }
+}
+
+impl Association {
+    pub(super) fn handle_data(
+        &mut self,
+        now: Time,
+        chunk: DataChunk,
+        arrivals: &mut Arrivals,
+    ) -> Rest {
+        if !self.state.takes_data() {
+            return Rest::Process;
+        }
+        if chunk.payload.is_empty() {
+            let tsn = chunk.tsn.0.to_be_bytes().to_vec();
+            self.abort_with(
+                Cause::with(Cause::NO_USER_DATA, tsn),
+                LostReason::ProtocolViolation,
+            );
+            return Rest::Discard;
+        }
+        arrivals.any = true;
+        arrivals.urgent |= chunk.immediate;
+        if chunk.stream >= self.inbound_streams {
+            self.refuse_stream(&chunk);
+            return Rest::Process;
+        }
+        match self
+            .inbound
+            .take(&self.config, now, chunk, &mut self.events)
+        {
+            Arrival::New => self.stats.data_chunks_received += 1,
+            Arrival::Duplicate => {
+                self.stats.duplicates_received += 1;
+                arrivals.urgent = true;
+            }
+            Arrival::Dropped => {
+                self.stats.data_chunks_dropped += 1;
+                arrivals.urgent = true;
+            }
+            Arrival::Contradiction => {
+                let cause = Cause::new(Cause::PROTOCOL_VIOLATION);
+                self.abort_with(cause, LostReason::ProtocolViolation);
+                return Rest::Discard;
+            }
+            Arrival::Exhausted => {
+                let cause = Cause::new(Cause::OUT_OF_RESOURCE);
+                self.abort_with(cause, LostReason::ProtocolViolation);
+                return Rest::Discard;
+            }
+        }
+        Rest::Process
+    }
+
+    /// DATA for a stream that does not exist is acknowledged, reported and thrown
+    /// away (section 6.5).
+    fn refuse_stream(&mut self, chunk: &DataChunk) {
+        self.inbound.skip(chunk.tsn);
+        let mut information = chunk.stream.to_be_bytes().to_vec();
+        information.extend_from_slice(&[0, 0]);
+        let cause = Cause::with(Cause::INVALID_STREAM, information);
+        self.control.push_back(Chunk::Error(vec![cause]));
+    }
+
+    /// Decides on the SACK once all chunks of a packet are in.
+    pub(super) fn end_of_packet(&mut self, now: Time, arrivals: &Arrivals) {
+        if !arrivals.any {
+            return;
+        }
+        if let State::ShutdownSent(_) = self.state {
+            self.answer_data_with_shutdown(now);
+            return;
+        }
+        let gap = self.inbound.has_gap();
+        let closed = arrivals.gap_before && !gap && self.config.sack_on_gap_closed;
+        let urgent = arrivals.urgent || gap || closed;
+        self.inbound
+            .acknowledgement
+            .packet(&self.config, now, urgent);
+    }
+}

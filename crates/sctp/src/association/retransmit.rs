@@ -1,0 +1,41 @@
+//! T3-rtx expires (RFC 9260, section 6.3.3).
+
+use headway_sansio::Time;
+
+use super::Association;
+use crate::TimeoutRearm;
+use crate::outbound::Forced;
+
+impl Association {
+    pub(super) fn retransmission_timeout(&mut self, now: Time) {
+        self.path.t3 = Time::FAR_FUTURE;
+        if self.outbound.outstanding() == 0 {
+            return;
+        }
+        self.stats.timeouts += 1;
+        if !self.count_error() {
+            return;
+        }
+        let Self {
+            config,
+            path,
+            outbound,
+            ..
+        } = self;
+        // A probe that the peer has no room for says nothing of congestion
+        // (section 6.1, rule A).
+        if !outbound.probing {
+            path.collapse(config);
+        }
+        if config.timeout_rearm == TimeoutRearm::Undoubled {
+            path.t3_next = Some(path.rto);
+        }
+        path.back_off(config);
+        outbound.mark_timed_out(config, path, now);
+        // Slow start begins anew; a recovery that was under way ends with it, as
+        // in RFC 6582, section 3.2, step 4.
+        outbound.recovery = None;
+        outbound.forced = Forced::OnePacket;
+        outbound.hold = config.timeout_one_packet;
+    }
+}

@@ -1,0 +1,144 @@
+//! Puts the pieces of messages together (RFC 9260, section 6.9).
+//!
+//! The pieces of a message bear TSNs without a break, so pieces are kept as runs
+//! of neighbouring TSNs, whatever their streams; a run that has a first and a
+//! last piece is a message.
+
+use std::collections::VecDeque;
+
+use headway_sansio::{Payload, Time};
+
+use crate::{DataChunk, Received, Ssn, Tsn};
+
+/// Neighbouring pieces of one message.
+#[derive(Debug)]
+struct Run {
+    first: Tsn,
+    last: Tsn,
+    begin: bool,
+    end: bool,
+    stream: u16,
+    ssn: Ssn,
+    unordered: bool,
+    ppid: u32,
+    pieces: VecDeque<Payload>,
+}
+
+/// The peer's pieces contradict each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Contradiction;
+
+/// Pieces of messages that are not whole yet.
+#[derive(Debug, Default)]
+pub(crate) struct Reassembly {
+    /// In order of their TSNs, never overlapping.
+    runs: VecDeque<Run>,
+    bytes: u32,
+}
+
+impl Reassembly {
+    /// Bytes of all pieces.
+    pub(crate) const fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Takes one piece, and gives the message if that makes it whole.
+    pub(crate) fn insert(
+        &mut self,
+        now: Time,
+        chunk: DataChunk,
+    ) -> Result<Option<Received>, Contradiction> {
+        self.bytes += chunk.payload.len() as u32;
+        let tsn = chunk.tsn;
+        // Pieces mostly arrive in order, at the end of the last run.
+        let index = match self.runs.back() {
+            Some(run) if run.first.precedes(tsn) => self.runs.len(),
+            _ => self.runs.partition_point(|run| run.first.precedes(tsn)),
+        };
+        let joins_before = index > 0 && self.runs[index - 1].last.next() == tsn;
+        let joins_after = self
+            .runs
+            .get(index)
+            .is_some_and(|run| tsn.next() == run.first);
+        // A neighbour is the same message unless one of the two says it ends there.
+        let before = joins_before && !(self.runs[index - 1].end && chunk.begin);
+        let after = joins_after && !(chunk.end && self.runs[index].begin);
+        if before && (self.runs[index - 1].end || chunk.begin || !self.runs[index - 1].fits(&chunk))
+            || after && (chunk.end || self.runs[index].begin || !self.runs[index].fits(&chunk))
+        {
+            return Err(Contradiction);
+        }
+        let at = match (before, after) {
+            (true, false) => {
+                let run = &mut self.runs[index - 1];
+                run.last = tsn;
+                run.end = chunk.end;
+                run.pieces.push_back(chunk.payload);
+                index - 1
+            }
+            (false, true) => {
+                let run = &mut self.runs[index];
+                run.first = tsn;
+                run.begin = chunk.begin;
+                run.ppid = chunk.ppid;
+                run.pieces.push_front(chunk.payload);
+                index
+            }
+            (true, true) => {
+                let following = self.runs.remove(index).ok_or(Contradiction)?;
+                let run = &mut self.runs[index - 1];
+                run.pieces.push_back(chunk.payload);
+                run.pieces.extend(following.pieces);
+                run.last = following.last;
+                run.end = following.end;
+                index - 1
+            }
+            (false, false) => {
+                self.runs.insert(index, Run::of(chunk));
+                index
+            }
+        };
+        if !(self.runs[at].begin && self.runs[at].end) {
+            return Ok(None);
+        }
+        let run = self.runs.remove(at).ok_or(Contradiction)?;
+        let message = run.into_message(now);
+        self.bytes -= message.payload.len() as u32;
+        Ok(Some(message))
+    }
+}
+
+impl Run {
+    fn of(chunk: DataChunk) -> Self {
+        Self {
+            first: chunk.tsn,
+            last: chunk.tsn,
+            begin: chunk.begin,
+            end: chunk.end,
+            stream: chunk.stream,
+            ssn: chunk.ssn,
+            unordered: chunk.unordered,
+            ppid: chunk.ppid,
+            pieces: VecDeque::from([chunk.payload]),
+        }
+    }
+
+    fn fits(&self, chunk: &DataChunk) -> bool {
+        self.stream == chunk.stream
+            && self.unordered == chunk.unordered
+            && (self.unordered || self.ssn == chunk.ssn)
+    }
+
+    fn into_message(self, complete_at: Time) -> Received {
+        Received {
+            stream: self.stream,
+            ssn: self.ssn,
+            ppid: self.ppid,
+            unordered: self.unordered,
+            payload: Payload::concat(self.pieces.iter()),
+            first_tsn: self.first,
+            last_tsn: self.last,
+            complete_at,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Which TSNs have arrived.
+
+use smallvec::SmallVec;
+
+use crate::{GapBlock, Tsn};
+
+/// The cumulative TSN and what arrived beyond it.
+#[derive(Debug)]
+pub(crate) struct TsnMap {
+    cumulative: Tsn,
+    /// Runs of TSNs beyond a gap, in ascending order, never touching each other.
+    runs: Vec<(Tsn, Tsn)>,
+}
+
+/// How a TSN lies to those that have arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// It arrived before.
+    Duplicate,
+    /// The next in sequence.
+    Next,
+    /// Within the range of what arrived: it fills a part of a gap.
+    Below,
+    /// Beyond everything that arrived, leaving a gap.
+    Above,
+    /// Further on than any gap block can say.
+    TooFar,
+}
+
+impl TsnMap {
+    pub(crate) const fn new(initial: Tsn) -> Self {
+        Self {
+            cumulative: initial.previous(),
+            runs: Vec::new(),
+        }
+    }
+
+    pub(crate) const fn cumulative(&self) -> Tsn {
+        self.cumulative
+    }
+
+    pub(crate) fn has_gap(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    pub(crate) fn place(&self, tsn: Tsn) -> Place {
+        let distance = tsn.distance_from(self.cumulative);
+        if distance == 0 || distance > 1 << 31 {
+            return Place::Duplicate;
+        }
+        if distance == 1 {
+            return Place::Next;
+        }
+        if distance > u32::from(u16::MAX) {
+            return Place::TooFar;
+        }
+        match self.runs.last() {
+            Some((_, last)) if !last.precedes(tsn) => {
+                let (first, _) = self.runs[self.run_at(tsn)];
+                if first.precedes(tsn) || first == tsn {
+                    Place::Duplicate
+                } else {
+                    Place::Below
+                }
+            }
+            _ => Place::Above,
+        }
+    }
+
+    /// The first run that ends at or after `tsn`; the number of runs if none does.
+    fn run_at(&self, tsn: Tsn) -> usize {
+        self.runs.partition_point(|(_, last)| last.precedes(tsn))
+    }
+
+    /// Notes a TSN that is not there yet.
+    pub(crate) fn insert(&mut self, tsn: Tsn) {
+        if tsn == self.cumulative.next() {
+            self.cumulative = tsn;
+            if let Some(&(first, last)) = self.runs.first()
+                && first == tsn.next()
+            {
+                self.cumulative = last;
+                self.runs.remove(0);
+            }
+            return;
+        }
+        let index = self.run_at(tsn);
+        let joins_before = index > 0 && self.runs[index - 1].1.next() == tsn;
+        let joins_after = self
+            .runs
+            .get(index)
+            .is_some_and(|(first, _)| tsn.next() == *first);
+        match (joins_before, joins_after) {
+            (true, true) => {
+                self.runs[index - 1].1 = self.runs[index].1;
+                self.runs.remove(index);
+            }
+            (true, false) => self.runs[index - 1].1 = tsn,
+            (false, true) => self.runs[index].0 = tsn,
+            (false, false) => self.runs.insert(index, (tsn, tsn)),
+        }
+    }
+
+    /// The first `most` gap blocks.
+    pub(crate) fn gap_blocks(&self, most: usize) -> SmallVec<[GapBlock; 4]> {
+        let offset = |tsn: Tsn| tsn.distance_from(self.cumulative) as u16;
+        self.runs
+            .iter()
+            .take(most)
+            .map(|&(first, last)| GapBlock {
+                start: offset(first),
+                end: offset(last),
+            })
+            .collect()
+    }
+
+    pub(crate) fn gap_count(&self) -> usize {
+        self.runs.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Against a plain set of numbers, across the wrap of the TSN.
+        #[test]
+        fn behaves_as_a_set(initial in prop::sample::select(vec![1u32, 5, u32::MAX - 20]),
+                            offsets in proptest::collection::vec(0u32..40, 1..120)) {
+            let initial = Tsn(initial);
+            let mut map = TsnMap::new(initial);
+            let mut set = BTreeSet::new();
+            let mut cumulative = 0;
+            for offset in offsets {
+                let tsn = initial.plus(offset);
+                let expected = if offset < cumulative || set.contains(&offset) {
+                    Place::Duplicate
+                } else if offset == cumulative {
+                    Place::Next
+                } else if set.last().is_some_and(|&last| offset < last) {
+                    Place::Below
+                } else {
+                    Place::Above
+                };
+                prop_assert_eq!(map.place(tsn), expected);
+                if expected != Place::Duplicate {
+                    map.insert(tsn);
+                    set.insert(offset);
+                }
+                while set.remove(&cumulative) {
+                    cumulative += 1;
+                }
+                prop_assert_eq!(map.cumulative(), initial.plus(cumulative).previous());
+                let reported: Vec<u32> = map.gap_blocks(100).iter()
+                    .flat_map(|gap| gap.start..=gap.end)
+                    .map(|distance| u32::from(distance) + cumulative - 1)
+                    .collect();
+                prop_assert_eq!(reported, set.iter().copied().collect::<Vec<_>>());
+                prop_assert_eq!(map.has_gap(), !set.is_empty());
+            }
+            prop_assert_eq!(map.place(map.cumulative().plus(65_536)), Place::TooFar);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The sending half: messages that wait, chunks that are under way, and what
+//! the peer says of them.
+
+mod acknowledge;
+mod loss;
+mod queue;
+mod spans;
+
+pub(crate) use acknowledge::Progress;
+pub(crate) use queue::SendQueue;
+
+use std::collections::VecDeque;
+
+use headway_sansio::Time;
+
+use crate::path::Path;
+use crate::{Config, DataChunk, Tsn};
+
+/// The most chunks outstanding: gap blocks count in 16 bits, and a stream's
+/// sequence numbers must not wrap within the window (RFC 9260, section 6.1).
+pub(crate) const MOST_OUTSTANDING: usize = 65_535;
+
+/// Everything about the DATA that this side sends.
+#[derive(Debug)]
+pub(crate) struct Outbound {
+    pub(crate) queue: SendQueue,
+    /// Chunks sent and not cumulatively acknowledged; index 0 is `first`, and the
+    /// indices run on with the TSNs.
+    sent: VecDeque<Sent>,
+    first: Tsn,
+    /// Bytes of payload in `sent`.
+    sent_bytes: u32,
+    /// Which of `sent` the last SACK reported beyond a gap.
+    acked: Vec<spans::Span>,
+    scratch: Vec<spans::Span>,
+    difference: Vec<spans::Span>,
+    /// Chunks to send again, lowest first. May still name chunks that were
+    /// acknowledged since.
+    marked: VecDeque<Tsn>,
+    /// What the peer's receive buffer still takes, in bytes.
+    pub(crate) peer_window: u32,
+    /// What the chunks under way take of it.
+    window_in_flight: u32,
+    /// Fast recovery lasts until this TSN is acknowledged.
+    pub(crate) recovery: Option<Tsn>,
+    /// Packets of marked chunks that go out whatever cwnd says.
+    pub(crate) forced: Forced,
+    /// T3-rtx expired and nothing was acknowledged since (section 7.2.3).
+    pub(crate) hold: bool,
+    /// A zero window probe is under way.
+    pub(crate) probing: bool,
+}
+
+/// How much may be retransmitted without regard to cwnd.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Forced {
+    Nothing,
+    OnePacket,
+    AllMarked,
+}
+
+/// One chunk that was sent.
+#[derive(Debug)]
+struct Sent {
+    chunk: DataChunk,
+    state: SentState,
+    /// Missing reports since it was last sent.
+    missing: u8,
+    /// It was retransmitted because of missing reports.
+    fast: bool,
+    /// First TSN not yet sent when it was fast-retransmitted.
+    marker: Tsn,
+    /// What it counts against cwnd.
+    cost: u32,
+    sent_at: Time,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SentState {
+    InFlight,
+    /// Reported beyond a gap.
+    Acked,
+    /// To be sent again, because of missing reports.
+    MarkedFast,
+    /// To be sent again, because T3-rtx expired.
+    MarkedTimeout,
+}
+
+/// Why a chunk is being retransmitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    Fast,
+    Timeout,
+}
+
+impl Outbound {
+    pub(crate) fn new(config: &Config, first: Tsn, peer_window: u32) -> Self {
+        Self {
+            queue: SendQueue::new(config.scheduler),
+            sent: VecDeque::new(),
+            first,
+            sent_bytes: 0,
+            acked: Vec::new(),
+            scratch: Vec::new(),
+            difference: Vec::new(),
+            marked: VecDeque::new(),
+            peer_window,
+            window_in_flight: 0,
+            recovery: None,
+            forced: Forced::Nothing,
+            hold: false,
+            probing: false,
+        }
+    }
+
+    /// Takes the messages out that wait.
+    pub(crate) fn take_queue(&mut self, config: &Config) -> SendQueue {
+        core::mem::replace(&mut self.queue, SendQueue::new(config.scheduler))
+    }
+
+    /// The TSN of the next new chunk.
+    pub(crate) fn next_tsn(&self) -> Tsn {
+        self.first.plus(self.sent.len() as u32)
+    }
+
+    /// How many chunks are sent and not cumulatively acknowledged.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// Bytes of messages that the peer has not acknowledged.
+    pub(crate) fn buffered_bytes(&self) -> u32 {
+        self.sent_bytes + self.queue.bytes()
+    }
+
+    /// Nothing waits and nothing is outstanding.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.sent.is_empty() && self.queue.is_empty()
+    }
+
+    /// The lowest chunk to send again, and its payload in bytes.
+    pub(crate) fn next_marked(&mut self) -> Option<(Tsn, u32)> {
+        while let Some(&tsn) = self.marked.front() {
+            let index = tsn.distance_from(self.first) as usize;
+            match self.sent.get(index) {
+                Some(sent) if sent.state.is_marked() => {
+                    return Some((tsn, sent.chunk.payload.len() as u32));
+                }
+                _ => self.marked.pop_front(),
+            };
+        }
+        None
+    }
+
+    /// Sends the chunk that [`Self::next_marked`] named.
+    pub(crate) fn resend(
+        &mut self,
+        config: &Config,
+        path: &mut Path,
+        now: Time,
+    ) -> Option<(DataChunk, Cause)> {
+        let (tsn, bytes) = self.next_marked()?;
+        self.marked.pop_front();
+        let next_tsn = self.next_tsn();
+        let index = tsn.distance_from(self.first);
+        let sent = self.sent.get_mut(index as usize)?;
+        let cause = match sent.state {
+            SentState::MarkedFast => Cause::Fast,
+            _ => Cause::Timeout,
+        };
+        if cause == Cause::Fast {
+            sent.marker = next_tsn;
+        }
+        sent.state = SentState::InFlight;
+        sent.sent_at = now;
+        let chunk = sent.chunk.clone();
+        self.depart(
+            path,
+            bytes + config.peer_window_chunk_cost_bytes,
+            self.cost(index),
+        );
+        // Karn's rule, in the strict form of rule C5: nothing at or above a
+        // retransmitted TSN may be measured.
+        if path.timed.is_some_and(|(timed, _)| !timed.precedes(tsn)) {
+            path.timed = None;
+        }
+        if path.t3 == Time::FAR_FUTURE || index == 0 {
+            path.start_t3(now);
+        }
+        Some((chunk, cause))
+    }
+
+    /// Sends the next chunk that was never sent.
+    pub(crate) fn send_new(
+        &mut self,
+        config: &Config,
+        path: &mut Path,
+        now: Time,
+    ) -> Option<DataChunk> {
+        let tsn = self.next_tsn();
+        let most = config.pmdcs_bytes() - DataChunk::HEADER_BYTES;
+        let chunk = self.queue.pop(tsn, most)?;
+        let bytes = chunk.payload.len() as u32;
+        let cost = config.window_cost(bytes);
+        let mut stored = chunk.clone();
+        stored.trace.retransmission = true;
+        self.sent.push_back(Sent {
+            chunk: stored,
+            state: SentState::InFlight,
+            missing: 0,
+            fast: false,
+            marker: tsn,
+            cost,
+            sent_at: now,
+        });
+        self.sent_bytes += bytes;
+        self.depart(path, bytes + config.peer_window_chunk_cost_bytes, cost);
+        if path.timed.is_none() {
+            path.timed = Some((tsn, now));
+        }
+        if path.t3 == Time::FAR_FUTURE {
+            path.start_t3(now);
+        }
+        path.last_data = now;
+        Some(chunk)
+    }
+
+    fn cost(&self, index: u32) -> u32 {
+        self.sent[index as usize].cost
+    }
+
+    fn depart(&mut self, path: &mut Path, window: u32, cost: u32) {
+        path.flight += cost;
+        self.window_in_flight += window;
+        self.peer_window = self.peer_window.saturating_sub(window);
+    }
+}
+
+impl SentState {
+    const fn is_marked(self) -> bool {
+        matches!(self, Self::MarkedFast | Self::MarkedTimeout)
+    }
+}
