@@ -5,18 +5,15 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headway.errors import UserError
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 __all__ = ["check", "profiles", "run", "version"]
 
 
 @functools.cache
-def _core() -> ModuleType:
+def _core() -> Any:
     try:
         from headway import _core
     except ImportError as error:

@@ -48,6 +48,7 @@ _TRANSPORT = {
     "network_share": "share of the delay in the network",
     "recovery_share": "share of the delay for retransmission",
     "hol_blocking_share": "share of the delay for other messages (HOLB)",
+    "messages": "messages delivered",
     "hol_blocked_messages": "messages that waited for others",
     "data_chunks": "DATA chunks sent, every transmission",
     "retransmissions": "chunks sent again",

@@ -93,6 +93,23 @@ class Quantity:
             return value
         return value / self.column_scale
 
+    def write(self, value: float | None) -> str:
+        """A value in spec units as a study file has it: in the largest unit that leaves it whole.
+
+        Minutes and hours are left aside: "60 s" reads better beside other seconds.
+        """
+        if value is None:
+            return next(iter(self.words), "")
+        if self.plain:
+            return f"{value:g}"
+        whole = [
+            (unit, Decimal(value) / scale)
+            for unit, scale in self.units.items()
+            if unit not in ("µs", "min", "h") and Decimal(value) % scale == 0
+        ]
+        unit, number = min(whole, key=lambda item: (abs(item[1]), -self.units[item[0]]))
+        return f"{int(number)} {unit}"
+
     def allowed(self) -> str:
         """The units in words, for messages and the reference."""
         units = ", ".join(unit for unit in self.units if unit)

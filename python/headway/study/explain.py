@@ -29,7 +29,7 @@ def explain(
         if item["type"] == "extra_forbidden"
     }
     for place, item in found:
-        if item["type"] == "missing":
+        if item["type"] in ("missing", "union_tag_not_found"):
             misspelt = unknown.get(place.path[:-1])
             if misspelt and nearest(misspelt, [str(place.path[-1])]):
                 continue

@@ -15,19 +15,18 @@ from pydantic import ValidationError
 
 from headway.errors import Problem, StudyError, UserError
 from headway.metrics import METRICS, Metric
-from headway.study import keys
 from headway.study.catalog import locate
 from headway.study.expects import Expect, read_expects
 from headway.study.explain import explain
 from headway.study.factors import Factor, Level, read_factors
-from headway.study.fields import quantity_of
+from headway.study.fields import Table, quantity_of
 from headway.study.overrides import apply_overrides
 from headway.study.positions import KeyPath, Positions
 from headway.study.resolve import Base
 from headway.study.scenario import Scenario
 from headway.study.schema import ReportTable, StudyFile
 
-__all__ = ["Study", "load", "parse"]
+__all__ = ["Study", "in_spec", "load", "parse", "shown"]
 
 _TOML_PLACE = re.compile(r"(.*?)\s*\(at (?:line (\d+), column \d+|end of document)\)\Z", re.DOTALL)
 
@@ -90,18 +89,20 @@ def parse(text: str, file: str = "study.toml", overrides: Sequence[str] = ()) ->
     tables = _file(document, file, positions)
 
     factors, problems = read_factors(tables.factor, file, positions)
+    if problems:
+        # What a factor was to set would only seem to be missing from the scenario.
+        raise StudyError(problems)
     changed = apply_overrides(document["scenario"], factors, overrides)
     base = Base(file, changed.tables, positions, changed.assignments)
     scenario = _first(base, changed.factors)
-    if isinstance(scenario, list):
-        problems += scenario
+    problems = _of_file(scenario) if isinstance(scenario, list) else []
     checked: list[Factor] = []
     for factor in changed.factors:
-        values, wrong = _values(base, changed.factors, factor, blamed=bool(problems))
+        values, wrong = _values(base, changed.factors, factor)
         problems += wrong
         checked.append(dataclasses.replace(factor, values=values))
     if problems or isinstance(scenario, list):
-        raise StudyError(problems)
+        raise StudyError(problems or scenario)
 
     expects, problems = read_expects(
         tables.expect, checked, scenario.workload.kind, file, positions
@@ -170,15 +171,20 @@ def _first(base: Base, factors: Sequence[Factor]) -> Scenario | list[Problem]:
     return base.resolve([item for factor in factors for item in factor.levels[0].assignments])
 
 
+def _of_file(problems: list[Problem]) -> list[Problem]:
+    """Those of the scenario itself; those of a level are found again with its factor."""
+    return [problem for problem in problems if not problem.key.startswith("factor ")]
+
+
 def _values(
-    base: Base, factors: Sequence[Factor], factor: Factor, *, blamed: bool
+    base: Base, factors: Sequence[Factor], factor: Factor
 ) -> tuple[tuple[tuple[Any, ...], ...], list[Problem]]:
     """What the columns of `factor` show for each level, every other factor at its first.
 
-    Problems that the first levels have already are not told again for every other level.
+    Only problems of its own levels are told.
     """
     rows: list[tuple[Any, ...]] = []
-    problems: list[Problem] = []
+    problems: list[list[Problem]] = []
     others = [
         item for other in factors if other is not factor for item in other.levels[0].assignments
     ]
@@ -187,12 +193,27 @@ def _values(
         if isinstance(resolved, Scenario):
             rows.append(_row(factor, level, resolved))
         else:
-            problems += [
-                problem
-                for problem in resolved
-                if not blamed or problem.key.endswith(f", level {level.label}")
-            ]
-    return (_uniform(rows, factor), problems) if not problems else ((), problems)
+            problems.append(
+                [
+                    problem
+                    for problem in resolved
+                    if problem.key == f"factor {factor.name}, level {level.label}"
+                ]
+            )
+    if len(rows) == len(factor.levels):
+        return _uniform(rows, factor), []
+    if len(problems) == len(factor.levels) > 1:
+        common = _in_every_level(problems)
+        if common:
+            called = f"factor {factor.name}"
+            return (), [Problem(base.file, factor.line, called, what) for what in common]
+    return (), [problem for level in problems for problem in level]
+
+
+def _in_every_level(problems: list[list[Problem]]) -> list[str]:
+    """What is wrong in the same words with each level of a factor: wrong with the factor."""
+    first, *others = ([problem.what for problem in level] for level in problems)
+    return first if all(what == first for what in others) else []
 
 
 def _row(factor: Factor, level: Level, scenario: Scenario) -> tuple[Any, ...]:
@@ -222,13 +243,26 @@ def _uniform(rows: list[tuple[Any, ...]], factor: Factor) -> tuple[tuple[Any, ..
 
 def shown(scenario: Scenario, key: str) -> Any:
     """The value of a dotted key as a result column shows it."""
+    table, name = _find(scenario, key)
+    value = getattr(table, name)
+    quantity = quantity_of(type(table), name)
+    return value if quantity is None else quantity.column(value)
+
+
+def in_spec(scenario: Scenario, key: str) -> Any:
+    """The value of a dotted key as a RunSpec has it."""
+    table, name = _find(scenario, key)
+    value = getattr(table, name)
+    return value.spec() if isinstance(value, Table) else value
+
+
+def _find(scenario: Scenario, key: str) -> tuple[Any, str]:
+    """The table that holds a dotted key, and the key's name in it."""
     table: Any = scenario
     *around, name = key.split(".")
     for part in around:
         table = getattr(table, part)
-    value = getattr(table, name)
-    quantity = quantity_of(type(table), name)
-    return value if quantity is None else quantity.column(value)
+    return table, name
 
 
 def _shown(path: Path) -> str:
@@ -237,7 +271,3 @@ def _shown(path: Path) -> str:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
-
-
-# Re-exported for those who only need to know what keys there are.
-known_keys = keys.entries

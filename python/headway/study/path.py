@@ -9,7 +9,7 @@ from pydantic import Field
 from headway.study.fields import (
     Duration,
     Fraction,
-    PositiveSize,
+    Size,
     Table,
     UnlimitedRate,
 )
@@ -75,7 +75,11 @@ class DropTailBytes(Table):
     """Drops what no longer fits into so many bytes."""
 
     kind: Literal["drop-tail-bytes"]
-    limit: PositiveSize = Field(description="bytes that may wait")
+    limit: Size = Field(description="bytes that may wait")
+    overshoot: bool = Field(
+        default=False,
+        description="whether a packet is let in as long as the bytes before it keep the limit",
+    )
 
 
 class DerivativeRandomDrop(Table):
@@ -83,11 +87,14 @@ class DerivativeRandomDrop(Table):
 
     kind: Literal["drd"]
     min_pkts: Packets = Field(description="length up to which nothing is dropped")
-    max_pkts: Packets = Field(description="length from which on 95 % is dropped")
+    max_pkts: Packets = Field(description="length at which 95 % is dropped")
     reading: Literal["delay-line", "server"] = Field(
         default="delay-line",
         description="what the length counts: packets on their way through the delay, "
         "or packets that wait for a server of the path's rate",
+    )
+    above: Literal["all", "0.95"] = Field(
+        default="all", description="what is dropped above max_pkts: everything, or still 95 %"
     )
 
 
@@ -124,6 +131,9 @@ class ReversePath(Table):
     queue: Queue = Field(default=UnlimitedQueue(kind="unlimited"), description="queue")
     reorder: Reorder = Field(default=Reorder(), description="reordering")
     duplicate: Duplicate = Field(default=Duplicate(), description="duplication")
+    wire: Literal["structured", "encoded"] = Field(
+        default="structured", description="form of the packets"
+    )
 
 
 class Path(Table):

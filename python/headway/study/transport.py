@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from headway import core
-from headway.study.fields import Duration, PositiveDuration, PositiveSize, Table
+from headway.study.fields import Duration, PositiveDuration, PositiveSize, Size, Table
 from headway.units import nearest
 
 __all__ = ["Transport"]
@@ -35,27 +35,43 @@ class SctpKnobs(Table):
     sparse: ClassVar[bool] = True
 
     rto_initial: PositiveDuration | None = Field(
-        default=None, description="retransmission timeout before the first measurement"
+        default=None, description="retransmission timeout (RTO) before the first measurement"
     )
-    rto_min: PositiveDuration | None = Field(default=None, description="least timeout")
-    rto_max: PositiveDuration | None = Field(default=None, description="longest timeout")
+    rto_min: Duration | None = Field(default=None, description="least RTO")
+    rto_max: PositiveDuration | None = Field(default=None, description="longest RTO")
+    rto_formula: Literal["rfc", "freebsd2006"] | None = Field(
+        default=None,
+        description="how the RTO follows from measurements: SRTT + 4 RTTVAR, or as the FreeBSD "
+        "stack did before June 2007",
+    )
     missing_report_threshold: Positive | None = Field(
         default=None, description="missing reports before a fast retransmit"
     )
     repeat_fast_retransmit: Literal["off", "qualified", "unqualified"] | None = Field(
         default=None,
-        description="whether a chunk may be fast-retransmitted again: never, after reports "
-        "for data sent later, or after any further reports",
+        description="whether a chunk is fast-retransmitted again: never, after reports for data "
+        "sent later, or after any further reports",
     )
     fast_recovery: bool | None = Field(
         default=None, description="whether one loss event cuts the congestion window once only"
+    )
+    fast_retransmit_amount: Literal["one-packet", "all-marked"] | None = Field(
+        default=None, description="what a fast retransmit sends at once"
     )
     sack_delay: Duration | None = Field(default=None, description="longest wait of a SACK")
     sack_every: Positive | None = Field(
         default=None, description="packets with DATA after which a SACK goes out at once"
     )
-    initial_cwnd: PositiveSize | None = Field(
-        default=None, description="congestion window at the start"
+    sack_bundling: Literal["always", "while-unread"] | None = Field(
+        default=None,
+        description="when a SACK travels with DATA: whenever it fits, or only while messages "
+        "are unread",
+    )
+    sack_on_gap_closed: bool | None = Field(
+        default=None, description="whether a SACK goes out at once when a gap closes"
+    )
+    initial_cwnd: Size | None = Field(
+        default=None, description="congestion window at the start; 0 B for the formula of RFC 9260"
     )
     ssthresh_floor_mtus: Positive | None = Field(
         default=None, description="least slow-start threshold after a loss, in MTUs"
@@ -66,9 +82,37 @@ class SctpKnobs(Table):
     max_burst: Count | None = Field(
         default=None, description="packets that may leave at once; 0 for no limit"
     )
+    max_burst_rule: Literal["temporary", "permanent", "permanent-raising-ssthresh"] | None = Field(
+        default=None, description="whether the burst limit cuts the congestion window for good"
+    )
     cwnd_when_limited: Literal["keep", "grow"] | None = Field(
         default=None,
         description="whether the congestion window grows while the application does not fill it",
+    )
+    growth_needs_advance: bool | None = Field(
+        default=None, description="whether the window grows only when the cumulative TSN advances"
+    )
+    window_counts: Literal["chunk", "payload"] | None = Field(
+        default=None, description="what counts as in flight: whole chunks, or user bytes"
+    )
+    window_unit: Literal["pmdcs", "mtu"] | None = Field(
+        default=None, description="the unit of the congestion window: the largest chunk, or the MTU"
+    )
+    cwnd_overshoot: Literal["packet", "chunk"] | None = Field(
+        default=None,
+        description="what may exceed the window: the packet begun within it, or one chunk",
+    )
+    idle_decay: Literal["each-rto", "at-heartbeat", "never"] | None = Field(
+        default=None, description="when an idle sender loses its congestion window"
+    )
+    timeout_marks: Literal["all", "older-than-estimate"] | None = Field(
+        default=None, description="what a timeout takes for lost"
+    )
+    timeout_one_packet: bool | None = Field(
+        default=None, description="whether a timeout sends one packet only"
+    )
+    timeout_rearm: Literal["doubled", "undoubled"] | None = Field(
+        default=None, description="the RTO of the retransmission after a timeout"
     )
     scheduler: Literal["first-come", "round-robin"] | None = Field(
         default=None, description="which stream sends next"
@@ -77,16 +121,26 @@ class SctpKnobs(Table):
         default=None, description="whether small messages wait for others while data is out"
     )
     mtu: PositiveSize | None = Field(default=None, description="largest IP packet")
+    ip_header: Size | None = Field(default=None, description="IP header of every packet")
     send_buffer: PositiveSize | None = Field(default=None, description="send buffer")
     receive_buffer: PositiveSize | None = Field(default=None, description="receive buffer")
+    peer_window_chunk_cost: Size | None = Field(
+        default=None, description="what each chunk costs of the peer's window beside its bytes"
+    )
     heartbeat_interval: Duration | None = Field(
-        default=None, description="between heartbeats on an idle path, above the timeout"
+        default=None, description="between heartbeats on an idle path, above the RTO"
     )
     association_max_retransmits: Count | None = Field(
         default=None, description="timeouts in a row after which the association is given up"
     )
     path_max_retransmits: Count | None = Field(
         default=None, description="timeouts in a row after which a path is taken as down"
+    )
+    init_max_retransmits: Count | None = Field(
+        default=None, description="timeouts after which setting up is given up"
+    )
+    cookie_lifetime: PositiveDuration | None = Field(
+        default=None, description="how long a state cookie is valid"
     )
 
 

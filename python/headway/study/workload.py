@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from headway.study.fields import Duration, EventRate, PositiveSize, Table
+from headway.study.fields import Duration, EventRate, PositiveDuration, PositiveSize, Table
 
 __all__ = ["Workload"]
 
@@ -26,15 +26,26 @@ class SipWorkload(Table):
     ack: PositiveSize = Field(default=150, description="size of an ACK")
     bye: PositiveSize = Field(default=150, description="size of a BYE")
     ring_time: Duration = Field(
-        default=3 * 10**9, description="from the 180 to the 200 at the callee, flow full"
+        default=3 * 10**9, description="from the INVITE's arrival to the 200, flow full"
     )
     talk_time: Duration = Field(
-        default=10 * 10**9, description="from the ACK to the BYE at the caller, flow full"
+        default=10 * 10**9, description="from the arrival of the 200 to the BYE, flow full"
     )
     content: Literal["size", "full"] = Field(
         default="size",
         description="whether only lengths travel, or real SIP that is parsed on arrival; "
         "the samples are the same",
+    )
+    t1: PositiveDuration = Field(
+        default=500 * 10**6,
+        description="timer T1 of RFC 3261; over a reliable transport it only bounds how long a "
+        "request is waited for (64 T1)",
+    )
+    t2: PositiveDuration = Field(default=4 * 10**9, description="timer T2 of RFC 3261")
+    t4: PositiveDuration = Field(default=5 * 10**9, description="timer T4 of RFC 3261")
+    repeat_ok_when_reliable: bool = Field(
+        default=False,
+        description="whether a 200 is repeated until its ACK comes over a reliable transport too",
     )
 
 
