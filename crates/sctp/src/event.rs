@@ -92,7 +92,7 @@ pub enum LostReason {
     HandshakeTimeout,
     /// The association's error counter passed `association_max_retransmits`.
     PeerUnreachable,
-    /// The shutdown took longer than five times RTO.Max (timer T5).
+    /// The shutdown took longer than `shutdown_guard` (timer T5).
     ShutdownTimeout,
     /// The peer broke a rule of the protocol.
     ProtocolViolation,

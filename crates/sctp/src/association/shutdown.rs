@@ -13,8 +13,9 @@ impl Association {
         match self.state {
             State::Established => {
                 self.state = State::ShutdownPending;
-                // Section 9.2: five times RTO.Max.
-                self.guard = now + self.config.rto_max * 5;
+                if !self.config.shutdown_guard.is_zero() {
+                    self.guard = now + self.config.shutdown_guard;
+                }
                 self.continue_shutdown(now);
             }
             // There is nothing yet that the peer would have to agree to.

@@ -100,6 +100,9 @@ pub struct Config {
     /// Retransmissions of INIT and of COOKIE ECHO (Max.Init.Retransmits,
     /// section 16: 8).
     pub init_max_retransmits: u32,
+    /// Longest time of a graceful shutdown (T5, section 9.2: five times RTO.Max);
+    /// zero: no limit.
+    pub shutdown_guard: Duration,
     /// How long a cookie is good (Valid.Cookie.Life, section 16: 60 s).
     pub cookie_lifetime: Duration,
     /// Streams that this side asks for.
@@ -292,6 +295,7 @@ impl Default for Config {
             association_max_retransmits: 10,
             path_max_retransmits: 5,
             init_max_retransmits: 8,
+            shutdown_guard: Duration::from_secs(300),
             cookie_lifetime: Duration::from_secs(60),
             outbound_streams: 64,
             inbound_streams: 64,

@@ -104,6 +104,8 @@ knobs! {
         "RFC 9260, section 16";
     path_max_retransmits path_max_retransmits: u32, same, same, "RFC 9260, section 16";
     init_max_retransmits init_max_retransmits: u32, same, same, "RFC 9260, section 16";
+    shutdown_guard shutdown_guard_ns: u64, Duration::from_nanos, Duration::as_nanos,
+        "RFC 9260, section 9.2";
     cookie_lifetime cookie_lifetime_ns: u64, Duration::from_nanos, Duration::as_nanos,
         "RFC 9260, section 16";
     outbound_streams outbound_streams: u16, same, same, "the implementation's choice";
