@@ -185,7 +185,7 @@ fn compare(name: &str, (model, config): (Model, CellConfig), rows: &[(u16, f64)]
         );
         assert!(off.abs() <= 0.03, "{name}, n = {n}: {:+.2} %", off * 100.0);
         assert!(
-            (p - p_model).abs() <= 0.03,
+            (p - p_model).abs() <= 0.015,
             "{name}, n = {n}: p {p} for {p_model}"
         );
     }

@@ -205,7 +205,7 @@ impl<B> Cell<B> {
         match key & 3 {
             0 => self.end_transmission(index, now),
             1 => self.begin_due(index, now),
-            2 => self.answer_missing(index, now),
+            2 => self.fail(index, now),
             _ => self.source_arrival(index - self.stations.len(), now),
         }
     }

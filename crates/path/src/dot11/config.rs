@@ -33,8 +33,9 @@ pub struct CellConfig {
     pub jitter: JitterConfig,
     /// Whether the channel may also destroy control frames (ACK, RTS, CTS).
     pub control_errors: bool,
-    /// Capture: of two frames that overlap at a receiver the one that is
-    /// stronger by at least so many dB survives. `None`: both are lost.
+    /// Capture: a frame that is stronger at a receiver than any other there by at
+    /// least so many dB survives, whether it came first or later (as measured by
+    /// Lee et al., WiNTECH 2007, on 802.11a). `None`: whatever overlaps is lost.
     pub capture_db: Option<f64>,
     /// SNR as the card reports it, for every ordered pair that `links` does not
     /// name. `None`: no channel errors.
@@ -132,7 +133,8 @@ pub struct StationConfig {
     /// and CTS; `None`: never.
     pub rts_threshold_bytes: Option<u32>,
     /// Datagrams that may wait while another is being sent; `None`: any number.
-    /// 100 by default, as Linux of the time set it for an Ethernet device.
+    /// 100 by default, the transmit queue of an interface in Linux before 2.6
+    /// (1000 from 2.6 on).
     pub queue_pkts: Option<u32>,
     /// Traffic of its own that the cell makes.
     pub source: Option<SourceConfig>,

@@ -127,7 +127,7 @@ impl<B> Cell<B> {
                 return self.arm(i);
             }
             Phase::AwaitAck { .. } if right && frame.kind == Kind::Ack => {
-                return self.succeed(i, now);
+                return self.finish(i, now, FrameDrop::TakenForDuplicate);
             }
             // IEEE 802.11-1999, section 9.2.8: anything else that is received
             // meanwhile means that the answer is lost.
@@ -140,11 +140,6 @@ impl<B> Cell<B> {
             Kind::Data => self.receive_data(i, sender, now, snr_db),
             Kind::Cts | Kind::Ack => {}
         }
-    }
-
-    /// The answer has not begun in time.
-    pub(super) fn answer_missing(&mut self, i: usize, now: u64) {
-        self.fail(i, now);
     }
 
     fn answer_rts(&mut self, i: usize, sender: usize, now: u64, frame: &Transmission) {
@@ -218,7 +213,7 @@ impl<B> Cell<B> {
     }
 
     /// The try of station `i` has failed: again, or given up.
-    fn fail(&mut self, i: usize, now: u64) {
+    pub(super) fn fail(&mut self, i: usize, now: u64) {
         let cw_max = self.cw_max;
         let station = &mut self.stations[i];
         let Some(frame) = &mut station.frame else {
@@ -244,13 +239,8 @@ impl<B> Cell<B> {
         self.finish(i, now, FrameDrop::RetryLimit);
     }
 
-    /// The ACK has come.
-    fn succeed(&mut self, i: usize, now: u64) {
-        self.finish(i, now, FrameDrop::TakenForDuplicate);
-    }
-
-    /// Station `i` is through with its frame and takes the next. If the frame has
-    /// not come out, `cause` says why.
+    /// Station `i` is through with its frame and takes the next. If the datagram
+    /// has not come out, `cause` says why.
     fn finish(&mut self, i: usize, now: u64, cause: FrameDrop) {
         let cw_min = self.cw_min;
         let station = &mut self.stations[i];
