@@ -1,0 +1,56 @@
+//! What a run returns: metrics, distributions and, on request, samples; all as
+//! Arrow batches.
+
+mod batches;
+mod metric;
+mod quantiles;
+
+pub use batches::{Batches, ResultError};
+pub use metric::{Metric, Value};
+pub use quantiles::{Distribution, quantile};
+
+use headway_sansio::{Duration, Time};
+
+use crate::attribution::MessageRow;
+use crate::spec::RunId;
+
+/// Everything that one run returns.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// Which run it was.
+    pub run: RunId,
+    /// Whether everything handed over was delivered and every transaction ended.
+    pub complete: bool,
+    /// Its metrics, always the same ones in the same order for one kind of workload.
+    pub metrics: Vec<Metric>,
+    /// Distributions, where they were asked for.
+    pub distributions: Vec<Distribution>,
+    /// Messages, where they were asked for.
+    pub messages: Vec<MessageSample>,
+    /// Transactions, where they were asked for.
+    pub transactions: Vec<TransactionSample>,
+}
+
+/// A message as a row of the samples.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageSample {
+    /// From the caller's side (forward) or to it (reverse).
+    pub forward: bool,
+    /// What the trace says of it.
+    pub row: MessageRow,
+}
+
+/// A transaction as a row of the samples.
+#[derive(Clone, Copy, Debug)]
+pub struct TransactionSample {
+    /// Number of the call.
+    pub call: u32,
+    /// When its first message was handed over.
+    pub started: Time,
+    /// Post-selection delay, where the call was answered.
+    pub psd: Option<Duration>,
+    /// Answer signal delay, where the flow has one.
+    pub asd: Option<Duration>,
+    /// Whether none of its messages was lost on its first transmission.
+    pub clean: bool,
+}

@@ -1,0 +1,97 @@
+//! An application over a transport: the machine that the simulator hosts.
+
+use headway_apps::Application;
+use headway_sansio::{Address, Datagram, Machine, Time};
+
+use super::carrier::{Carrier, News};
+
+/// One end of a run.
+pub(super) struct Host<A, C> {
+    local: Address,
+    remote: Address,
+    pub(super) app: A,
+    pub(super) carrier: C,
+    /// When the transport was ready and the application started.
+    pub(super) started: Option<Time>,
+    /// The transport gave up.
+    pub(super) dead: bool,
+    now: Time,
+}
+
+impl<A: Application, C: Carrier> Host<A, C> {
+    pub(super) fn new(local: Address, remote: Address, app: A, carrier: C) -> Self {
+        Self {
+            local,
+            remote,
+            app,
+            carrier,
+            started: None,
+            dead: false,
+            now: Time::ZERO,
+        }
+    }
+
+    /// Passes news up and messages down until both are silent.
+    fn pump(&mut self, now: Time) {
+        self.now = now;
+        loop {
+            let mut idle = true;
+            while let Some(news) = self.carrier.poll_news(now) {
+                idle = false;
+                match news {
+                    News::Ready => {
+                        self.started = Some(now);
+                        self.app.start(now);
+                    }
+                    News::Message(message) => self.app.handle_message(now, message),
+                    News::Dead => self.dead = true,
+                }
+            }
+            while let Some(message) = self.app.poll_output() {
+                idle = false;
+                self.carrier.send(now, message);
+            }
+            if idle {
+                break;
+            }
+        }
+        self.carrier.observe(now);
+    }
+}
+
+impl<A: Application, C: Carrier> Machine for Host<A, C> {
+    type Input = Datagram<C::Body>;
+    type Output = Datagram<C::Body>;
+
+    fn handle_input(&mut self, now: Time, datagram: Datagram<C::Body>) {
+        self.carrier.handle_input(now, datagram.body);
+        self.pump(now);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if self.app.poll_timeout().is_some_and(|at| at <= now) {
+            self.app.handle_timeout(now);
+        }
+        if self.carrier.poll_timeout().is_some_and(|at| at <= now) {
+            self.carrier.handle_timeout(now);
+        }
+        self.pump(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Datagram<C::Body>> {
+        let (body, size_bytes) = self.carrier.poll_transmit(self.now)?;
+        Some(Datagram {
+            source: self.local,
+            destination: self.remote,
+            size_bytes,
+            body,
+        })
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        match (self.app.poll_timeout(), self.carrier.poll_timeout()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
