@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from headway import core
 from headway.claims.facts import Claim, claims
 from headway.claims.grid import View
 from headway.claims.registry import Check, registered
@@ -16,6 +17,7 @@ from headway.claims.results import Results, Variant, load, variants
 from headway.claims.verdict import NotTestable, Outcome, Verdict
 from headway.errors import UserError
 from headway.stats import share_same
+from headway.store import write_json
 from headway.units import nearest
 
 VERDICTS = "verdicts.json"
@@ -31,12 +33,12 @@ def check(folder: str | Path) -> list[Verdict]:
     results = load(folder)
     verdicts = evaluate(results)
     record = {
+        "version": core.version(),
         "study": results.study.name,
         "replications": results.replications,
         "verdicts": [verdict.record() for verdict in verdicts],
     }
-    text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
-    (results.folder / VERDICTS).write_text(text + "\n", encoding="utf-8")
+    write_json(results.folder / VERDICTS, record)
     return verdicts
 
 

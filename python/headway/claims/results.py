@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,17 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from headway.claims.settings import settings
 from headway.errors import UserError
+from headway.samples import RUN_COLUMNS
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from headway.study import Factor, Study
     from headway.study.resolve import Assignment
-    from headway.study.scenario import Scenario
-
-RUN_COLUMNS = ("run_id", "point_id", "replication", "seed", "complete")
-"""Columns of runs.parquet that are neither factor nor metric."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ def load(folder: str | Path) -> Results:
             raise UserError(f"{folder}: no {name}; is this the folder of a finished `headway run`?")
     provenance_file = path / "provenance.json"
     provenance = json.loads(provenance_file.read_text()) if provenance_file.is_file() else {}
-    overrides = _overrides(provenance)
+    overrides = provenance.get("overrides", [])
     study = parse((path / "study.toml").read_text(encoding="utf-8"), "study.toml", overrides)
     return Results(
         path,
@@ -79,51 +75,6 @@ def load(folder: str | Path) -> Results:
         pl.read_parquet(path / "points.parquet"),
         provenance,
     )
-
-
-def _overrides(provenance: Mapping[str, Any]) -> list[str]:
-    """What `--set` changed when the study ran."""
-    found = provenance.get("overrides", provenance.get("study", {}))
-    if isinstance(found, Mapping):
-        found = found.get("overrides", [])
-    return [str(text) for text in found]
-
-
-def settings(scenario: Scenario) -> dict[str, Any]:
-    """Every single setting of a scenario by dotted key, as result columns show it.
-
-    A queue with two thresholds is also named by them ("10-20"), as a factor would be, and the
-    knobs of the stack profile are filled in where the scenario leaves them out.
-    """
-    found = dict(_walk("", scenario))
-    if found.get("path.queue.kind") == "drd":
-        low, high = found["path.queue.min_pkts"], found["path.queue.max_pkts"]
-        found["path.queue"] = f"{low}-{high}"
-    for name, value in _profile(found.get("transport.profile")).items():
-        key = f"transport.sctp.{name}"
-        if found.get(key) is None:
-            found[key] = value
-    return found
-
-
-def _profile(name: Any) -> dict[str, Any]:
-    from headway import core
-
-    return {entry["knob"]: entry["value"] for entry in core.profiles().get(name, [])}
-
-
-def _walk(prefix: str, table: BaseModel) -> Iterator[tuple[str, Any]]:
-    from pydantic import BaseModel as Model
-
-    from headway.study.fields import quantity_of
-
-    for name in type(table).model_fields:
-        value = getattr(table, name)
-        if isinstance(value, Model):
-            yield from _walk(f"{prefix}{name}.", value)
-        else:
-            quantity = quantity_of(type(table), name)
-            yield f"{prefix}{name}", value if quantity is None else quantity.column(value)
 
 
 @dataclass(frozen=True)
@@ -137,8 +88,6 @@ class Variant:
 
 def variants(results: Results) -> list[Variant]:
     """The study split by what it varies of the transport; one variant when that is nothing."""
-    import itertools
-
     study = results.study
     splitting = [factor for factor in study.factors if _varies_transport(factor)]
     found = []

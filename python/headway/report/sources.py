@@ -1,0 +1,48 @@
+"""From a results folder to what answers and figures are made of."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from headway.claims.results import Results
+from headway.plots import Figure, Source, chosen, draw
+from headway.plots.columns import columns_of
+from headway.report.answer import Question
+from headway.report.mechanisms import reference, stack_factor
+
+
+def source(results: Results, *, with_quantiles: bool = True) -> Source:
+    """The tables of a study as figures need them."""
+    columns = columns_of(results.study, results.points)
+    stack = stack_factor(results)
+    quantiles = None
+    distributions = results.distributions if with_quantiles else None
+    if distributions is not None:
+        factors = results.runs.select("run_id", *results.factors)
+        quantiles = distributions.join(factors, on="run_id", how="inner").drop("run_id")
+    return Source(
+        results.points,
+        columns,
+        {name: metric for name, metric in results.study.metrics.items() if name in results.metrics},
+        quantiles,
+        {} if stack is None else {stack.columns[0]: reference(results, stack)},
+    )
+
+
+def question(results: Results) -> Question:
+    """The study's question with its results."""
+    return Question(results, source(results, with_quantiles=False))
+
+
+def drawn(results: Results, of: Source | None = None) -> list[Figure]:
+    """The figures that the study's [report] section names, or those that suit it."""
+    tables = of or source(results)
+    varied = [column.key for column in tables.varied]
+    return draw(chosen(results.study.report.figures, varied), tables)
+
+
+def incomplete(results: Results) -> int:
+    """How many runs were cut off before everything had arrived."""
+    if "complete" not in results.runs.columns:
+        return 0
+    return results.runs.filter(~pl.col("complete")).height
