@@ -1,0 +1,304 @@
+//! UDP sockets with batched system calls.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use bytes::Bytes;
+use nix::errno::Errno;
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg, setsockopt,
+    sockopt,
+};
+
+use crate::{Interest, Registry, Token};
+
+/// Datagrams taken or given by one system call. More than this saves little and
+/// lets a flood keep timers waiting for longer.
+const BATCH: usize = 32;
+
+/// The longest UDP payload.
+const LONGEST: usize = 65_535;
+
+/// What is asked of the kernel for each direction of a socket; it gives less
+/// where its own limit is lower.
+const SOCKET_BUFFER: usize = 4 << 20;
+
+/// Datagrams waiting for the socket; more than these are lost, as in a full
+/// interface queue.
+const OUTBOX: usize = 16_384;
+
+/// A datagram that came.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// Its sender.
+    pub from: SocketAddr,
+    /// Its payload.
+    pub payload: Bytes,
+}
+
+/// What a socket counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UdpCounters {
+    /// Datagrams received.
+    pub received: u64,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Datagrams that the kernel threw away because the program did not read
+    /// them in time.
+    pub overflowed: u64,
+    /// Datagrams that the kernel did not take.
+    pub unsent: u64,
+    /// Reports that an earlier datagram found nobody (ICMP).
+    pub unreachable: u64,
+}
+
+/// A socket that reads and writes in batches and never waits.
+#[derive(Debug)]
+pub struct UdpPort {
+    socket: UdpSocket,
+    local: SocketAddr,
+    connected: bool,
+    outbox: VecDeque<(SocketAddr, Bytes)>,
+    counters: UdpCounters,
+    watch: Option<Watch>,
+}
+
+/// By whom a socket is watched.
+#[derive(Debug)]
+struct Watch {
+    registry: Registry,
+    token: Token,
+    /// For room to write as well.
+    for_room: bool,
+}
+
+/// Buffers to receive into, shared by all sockets of a program.
+pub struct ReceiveBuffers {
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Default for ReceiveBuffers {
+    fn default() -> Self {
+        Self {
+            buffers: vec![vec![0; LONGEST]; BATCH],
+        }
+    }
+}
+
+impl UdpPort {
+    /// A socket on `local` that talks to anyone. Port 0 lets the system choose.
+    ///
+    /// # Errors
+    /// Where the address is in use or not of this machine.
+    pub fn bind(local: SocketAddr) -> io::Result<Self> {
+        Self::open(UdpSocket::bind(local)?, false)
+    }
+
+    /// A socket on `local` that talks to `remote` alone: nobody else's datagrams
+    /// come in, and reports that `remote` is not there do.
+    ///
+    /// # Errors
+    /// As for [`Self::bind`], and where there is no way to `remote`.
+    pub fn connect(local: SocketAddr, remote: SocketAddr) -> io::Result<Self> {
+        let socket = UdpSocket::bind(local)?;
+        socket.connect(remote)?;
+        Self::open(socket, true)
+    }
+
+    fn open(socket: UdpSocket, connected: bool) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        setsockopt(&socket, sockopt::RcvBuf, &SOCKET_BUFFER)?;
+        setsockopt(&socket, sockopt::SndBuf, &SOCKET_BUFFER)?;
+        setsockopt(&socket, sockopt::RxqOvfl, &1)?;
+        Ok(Self {
+            local: socket.local_addr()?,
+            socket,
+            connected,
+            outbox: VecDeque::new(),
+            counters: UdpCounters::default(),
+            watch: None,
+        })
+    }
+
+    /// Has the socket watched, for what comes and, whenever [`Self::flush`] finds
+    /// it full, for room.
+    ///
+    /// # Errors
+    /// As for [`Registry::add`].
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        registry.add(&self.socket, token, Interest::Read)?;
+        self.watch = Some(Watch {
+            registry: registry.clone(),
+            token,
+            for_room: false,
+        });
+        Ok(())
+    }
+
+    /// Its own address.
+    #[must_use]
+    pub fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// What it counted so far.
+    #[must_use]
+    pub fn counters(&self) -> UdpCounters {
+        self.counters
+    }
+
+    /// Reads what is there, one batch at most, and appends it to `into`.
+    ///
+    /// # Errors
+    /// Where the socket is broken; what the network reports is only counted.
+    pub fn receive(
+        &mut self,
+        buffers: &mut ReceiveBuffers,
+        into: &mut Vec<Received>,
+    ) -> io::Result<()> {
+        let control = nix::cmsg_space!(u32);
+        // The kernel shortens the lengths in the headers, so they serve once.
+        let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(control));
+        let mut slices: Vec<_> = buffers
+            .buffers
+            .iter_mut()
+            .map(|buffer| [IoSliceMut::new(buffer)])
+            .collect();
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let fd = self.socket.as_raw_fd();
+        let messages = match recvmmsg(fd, &mut headers, slices.iter_mut(), flags, None) {
+            Ok(messages) => messages,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(()),
+            Err(error) if is_report(error) => {
+                self.counters.unreachable += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut came = Vec::with_capacity(BATCH);
+        for message in messages {
+            for control in message.cmsgs().into_iter().flatten() {
+                if let ControlMessageOwned::RxqOvfl(total) = control {
+                    self.counters.overflowed = u64::from(total);
+                }
+            }
+            came.push((message.bytes, message.address.as_ref().and_then(to_std)));
+        }
+        for ((length, from), buffer) in came.into_iter().zip(&buffers.buffers) {
+            self.counters.received += 1;
+            if let Some(from) = from {
+                let payload = Bytes::copy_from_slice(&buffer[..length]);
+                into.push(Received { from, payload });
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a datagram into the outbox, to be sent by [`Self::flush`]. A
+    /// connected socket sends to its one remote address whatever `to` says.
+    pub fn send(&mut self, to: SocketAddr, payload: Bytes) {
+        if self.outbox.len() >= OUTBOX {
+            self.counters.unsent += 1;
+        } else {
+            self.outbox.push_back((to, payload));
+        }
+    }
+
+    /// Sends what is in the outbox. What the kernel does not take for want of
+    /// room stays for the next call.
+    ///
+    /// # Errors
+    /// Where the socket is broken.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.send_all()?;
+        let for_room = self.is_blocked();
+        if let Some(watch) = &mut self.watch
+            && watch.for_room != for_room
+        {
+            let interest = if for_room {
+                Interest::ReadWrite
+            } else {
+                Interest::Read
+            };
+            watch.registry.change(&self.socket, watch.token, interest)?;
+            watch.for_room = for_room;
+        }
+        Ok(())
+    }
+
+    fn send_all(&mut self) -> io::Result<()> {
+        while !self.outbox.is_empty() {
+            match self.send_batch() {
+                Ok(0) | Err(Errno::EAGAIN | Errno::ENOBUFS) => return Ok(()),
+                Ok(sent) => {
+                    self.outbox.drain(..sent);
+                    self.counters.sent += sent as u64;
+                }
+                Err(Errno::EINTR) => {}
+                // The report is about a datagram before; this one is tried again.
+                Err(error) if is_report(error) && self.connected => {
+                    self.counters.unreachable += 1;
+                }
+                // Too long, no route, forbidden: nothing for this one, but the
+                // socket is sound.
+                Err(Errno::EBADF | Errno::ENOTSOCK) => {
+                    return Err(io::Error::from(Errno::EBADF));
+                }
+                Err(_) => {
+                    self.outbox.pop_front();
+                    self.counters.unsent += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn send_batch(&self) -> nix::Result<usize> {
+        let count = self.outbox.len().min(BATCH);
+        let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(count, None);
+        let mut slices = Vec::with_capacity(count);
+        let mut addresses = Vec::with_capacity(count);
+        for (to, payload) in self.outbox.iter().take(count) {
+            slices.push([IoSlice::new(payload)]);
+            addresses.push((!self.connected).then(|| SockaddrStorage::from(*to)));
+        }
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        let fd = self.socket.as_raw_fd();
+        let sent = sendmmsg(fd, &mut headers, &slices, &addresses, [], flags)?;
+        Ok(sent.count())
+    }
+
+    /// Whether datagrams wait for room in the socket.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+}
+
+impl AsFd for UdpPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Whether an error tells of an earlier datagram's fate rather than of the socket.
+fn is_report(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::EHOSTDOWN
+    )
+}
+
+fn to_std(address: &SockaddrStorage) -> Option<SocketAddr> {
+    if let Some(v4) = address.as_sockaddr_in() {
+        return Some(SocketAddr::V4((*v4).into()));
+    }
+    address
+        .as_sockaddr_in6()
+        .map(|v6| SocketAddr::V6((*v6).into()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! The network programs of Headway.
+
+fn main() {}
