@@ -163,6 +163,10 @@ impl Finished<'_> {
                 "hol_held_bytes_max",
                 held.iter().map(|gauge| gauge.max()).max().unwrap_or(0),
             ),
+            Metric::count(
+                "associations_lost",
+                u64::from(self.caller.dead || self.answerer.dead),
+            ),
             Metric::real("virtual_s", end.as_secs_f64()),
             Metric::count("events", self.events),
         ]
