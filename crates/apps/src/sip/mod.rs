@@ -14,6 +14,7 @@ mod answerer;
 mod arrivals;
 mod caller;
 mod id;
+pub mod message;
 mod read;
 mod record;
 mod script;
