@@ -4,24 +4,45 @@
 //! packets and events. It reads no clock and opens no socket, so the same object
 //! runs in virtual time and on a real network.
 //!
-//! ```text
-//! Association::connect(now, Arc<Config>, RandomStream, local_port, remote_port) -> Self
-//! Association::listen(Arc<Config>, RandomStream, local_port) -> Self
+//! ```
+//! use std::sync::Arc;
+//! use headway_sansio::{Duration, Payload, Seed, Time};
+//! use headway_sctp::{Association, Config, Event, Message};
 //!
-//! send(now, Message) -> Result<MessageId, SendError>     shutdown(now)     abort(now)
-//! handle_input(now, Packet)            handle_timeout(now)
-//! poll_transmit(now) -> Option<Packet> poll_event() -> Option<Event>
-//! poll_timeout() -> Option<Time>
+//! let config = Arc::new(Config::profile("rfc9260").unwrap());
+//! let seed = Seed::new(1);
+//! let mut now = Time::ZERO;
+//! let mut client = Association::connect(now, config.clone(), seed.stream("client"), 9000, 5060);
+//! let mut server = Association::listen(config, seed.stream("server"), 5060);
+//! let hello = Message { stream: 0, ppid: 0, unordered: false, payload: Payload::Sized(450) };
+//! client.send(now, hello).unwrap();
 //!
-//! state()  stats()  cwnd_bytes()  ssthresh_bytes()  flight_bytes()  rto()  srtt()
-//! held_bytes()  partial_bytes()  unread_bytes()  unsent_bytes()  buffered_bytes()
-//! peer_window_bytes()
+//! let mut received = None;
+//! while received.is_none() {
+//!     now = now + Duration::from_millis(20);
+//!     while let Some(packet) = client.poll_transmit(now) {
+//!         server.handle_input(now, packet);
+//!     }
+//!     while let Some(event) = server.poll_event() {
+//!         if let Event::Message(message) = event {
+//!             received = Some(message.payload.len());
+//!         }
+//!     }
+//!     while let Some(packet) = server.poll_transmit(now) {
+//!         client.handle_input(now, packet);
+//!     }
+//! }
+//! assert_eq!(received, Some(450));
 //! ```
 //!
 //! After each call of `send`, `shutdown`, `abort` and `handle_*` the driver calls
 //! `poll_event` until it returns `None`, then `poll_transmit` until it returns
 //! `None`, then `poll_timeout`. Reading events may open the receive window, so
 //! events come first.
+//!
+//! Inside, [`Association`] holds a sending half (`outbound`), a receiving half
+//! (`inbound`) and what is known of the path (`path`); `association` holds the
+//! procedures of the RFC, one in each file, that move chunks between them.
 
 mod association;
 mod config;

@@ -48,7 +48,7 @@ impl Association {
             packet.chunks.extend(self.control.pop_front());
         }
         let allowance = self.allowance(now);
-        let next = allowance.and_then(|allowance| self.next_data(allowance));
+        let next = allowance.and_then(|allowance| self.next_data(allowance, true));
         self.add_sack(&mut packet.chunks, &mut room, next);
         if let Some(allowance) = allowance
             && next.is_some()
@@ -102,7 +102,8 @@ impl Association {
 
     /// The DATA chunk that may go into the packet next. Marked chunks come first
     /// (section 6.1, rule C), and while they may not go, new ones may not either.
-    fn next_data(&mut self, allowance: Allowance) -> Option<Next> {
+    /// `first`: it is the first DATA chunk of the packet.
+    fn next_data(&mut self, allowance: Allowance, first: bool) -> Option<Next> {
         let below = match self.config.cwnd_overshoot {
             CwndOvershoot::Packet => allowance.below_limit,
             CwndOvershoot::Chunk => self.path.flight < allowance.limit,
@@ -121,7 +122,7 @@ impl Association {
         }
         let most = self.config.pmdcs_bytes() - DataChunk::HEADER_BYTES;
         let payload = self.outbound.queue.next_bytes(most)?;
-        if !self.peer_has_room(payload) || self.nagle_waits() {
+        if !self.peer_has_room(payload) || first && self.nagle_waits() {
             return None;
         }
         Some(Next {
@@ -137,6 +138,8 @@ impl Association {
         cost <= self.outbound.peer_window || self.probe_now
     }
 
+    /// Whether a packet waits for more to fill it. One that goes anyway takes all
+    /// it can.
     fn nagle_waits(&self) -> bool {
         self.config.nagle
             && self.outbound.outstanding() > 0
@@ -172,7 +175,9 @@ impl Association {
     /// Fills the packet with DATA.
     fn add_data(&mut self, now: Time, allowance: Allowance, chunks: &mut Chunks, mut room: u32) {
         let mut resent = false;
-        while let Some(next) = self.next_data(allowance) {
+        let mut first = true;
+        while let Some(next) = self.next_data(allowance, first) {
+            first = false;
             if padded(next.bytes) > room {
                 break;
             }

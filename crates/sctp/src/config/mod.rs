@@ -3,6 +3,8 @@
 
 mod overrides;
 mod profile;
+#[cfg(test)]
+mod tests;
 
 pub use overrides::Overrides;
 pub use profile::{Knob, PROFILES, UnknownProfile};

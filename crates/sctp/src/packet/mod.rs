@@ -10,6 +10,8 @@ mod init;
 pub(crate) mod parameter;
 mod reader;
 mod sack;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use cause::Cause;

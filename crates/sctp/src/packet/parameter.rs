@@ -50,10 +50,10 @@ pub(super) fn length_bytes(parameters: &[Parameter]) -> u32 {
 
 /// Writes a list of parameters with padding between them.
 pub(super) fn encode_list(parameters: &[Parameter], out: &mut Vec<u8>) {
-    for (index, parameter) in parameters.iter().enumerate() {
-        if index > 0 {
-            out.resize(out.len().next_multiple_of(4), 0);
-        }
+    // `out` may hold anything before, so its length says nothing of alignment.
+    let start = out.len();
+    for parameter in parameters {
+        out.resize(start + (out.len() - start).next_multiple_of(4), 0);
         parameter.encode(out);
     }
 }

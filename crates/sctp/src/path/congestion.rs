@@ -84,7 +84,7 @@ impl Path {
         self.ssthresh = self.cwnd;
         while idle >= self.rto && self.cwnd > floor {
             self.cwnd = (self.cwnd / 2).max(floor);
-            idle = idle - self.rto;
+            idle -= self.rto;
         }
         self.last_data = now;
     }
