@@ -3,10 +3,15 @@
 use headway_apps::{Incoming, Outgoing};
 use headway_sansio::Time;
 
+use super::gauge::Gauge;
+use super::watch::Trace;
+
 /// One end of a transport that carries messages, with its trace.
 pub(super) trait Carrier {
     /// What its datagrams carry.
     type Body: Clone;
+    /// What takes the delay of its messages apart.
+    type Trace: Trace<Self::Body>;
 
     /// Takes a message from the application. A carrier without room keeps it
     /// until it has.
@@ -30,6 +35,40 @@ pub(super) trait Carrier {
 
     /// Called after each drain: the moment to read levels off.
     fn observe(&mut self, now: Time);
+
+    /// What the transport counted.
+    fn counters(&self) -> Counters;
+
+    /// The congestion window in bytes over time, since the transport was ready.
+    fn cwnd(&self) -> &Gauge;
+
+    /// Bytes that wait in the receive buffer because of HOLB, over time.
+    fn held(&self) -> &Gauge;
+}
+
+/// Counts of one end, in the transport's own units (chunks, segments).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Counters {
+    /// Retransmissions that missing reports or duplicate acknowledgements caused.
+    pub(super) fast_retransmissions: u64,
+    /// Retransmissions that a time-out caused.
+    pub(super) timed_retransmissions: u64,
+    /// Units received that had been received before.
+    pub(super) duplicates: u64,
+    /// Times the retransmission timer expired.
+    pub(super) timeouts: u64,
+}
+
+impl Counters {
+    /// Those of both ends.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            fast_retransmissions: self.fast_retransmissions + other.fast_retransmissions,
+            timed_retransmissions: self.timed_retransmissions + other.timed_retransmissions,
+            duplicates: self.duplicates + other.duplicates,
+            timeouts: self.timeouts + other.timeouts,
+        }
+    }
 }
 
 /// What a transport tells.

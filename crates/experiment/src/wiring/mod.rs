@@ -3,6 +3,7 @@
 mod carrier;
 mod gauge;
 mod host;
+mod pair;
 mod run;
 mod sctp;
 mod sip;

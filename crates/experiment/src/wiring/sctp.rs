@@ -1,26 +1,26 @@
 //! Messages over one SCTP association.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use headway_apps::sip::Content;
 use headway_apps::{Delivery, Incoming, MessageId, Outgoing, Peer};
 use headway_path::Wire;
 use headway_sansio::{Payload, Time};
-use headway_sctp::{Association, Event, Message, Packet, SendError};
+use headway_sctp::{Association, Chunk, Config, DataChunk, Event, Message, Packet, SendError};
 
-use super::carrier::{Carrier, News};
+use super::carrier::{Carrier, Counters, News};
 use super::gauge::Gauge;
-use super::watch::Traces;
-use crate::attribution::Lane;
+use super::watch::{SharedTraces, Trace, Traces};
+use crate::attribution::{ChunkTrace, Lane, MessageRow, SeenChunk, Totals};
+use crate::spec::{RunSpec, SctpTransport, SpecError};
 
 /// SIP's payload protocol identifier (RFC 4168, section 5.1).
 const PPID: u32 = 0;
 
 /// One end of an association.
 pub(super) struct SctpCarrier {
-    pub(super) association: Association,
+    association: Association,
     delivery: Delivery,
     wire: Wire,
     /// Whether messages are more than their length. Through the codec a length
@@ -28,24 +28,66 @@ pub(super) struct SctpCarrier {
     content: Content,
     /// Which direction of the traces this end sends in.
     side: usize,
-    traces: Rc<RefCell<Traces>>,
+    traces: SharedTraces<ChunkTrace>,
     /// Messages that the send buffer had no room for, in the order of handing over.
     backlog: VecDeque<Message>,
-    pub(super) cwnd: Gauge,
-    pub(super) held: Gauge,
+    cwnd: Gauge,
+    held: Gauge,
     ip_header_bytes: u32,
     started: bool,
 }
 
+/// SIP's port (RFC 3261, section 19.1.2), here at both ends.
+const PORT: u16 = 5060;
+
+/// The two ends of an association: the caller's, which connects, and the
+/// answerer's; and the traces that they share.
+pub(super) fn ends(
+    spec: &RunSpec,
+    transport: &SctpTransport,
+    content: Content,
+) -> Result<([SctpCarrier; 2], SharedTraces<ChunkTrace>), SpecError> {
+    let config = Arc::new(transport.config()?);
+    let rows = spec.collect.messages;
+    let traces = Traces::shared([ChunkTrace::new(rows), ChunkTrace::new(rows)]);
+    let connecting = Association::connect(
+        Time::ZERO,
+        Arc::clone(&config),
+        spec.seed.stream("caller.association"),
+        PORT,
+        PORT,
+    );
+    let listening = Association::listen(
+        Arc::clone(&config),
+        spec.seed.stream("answerer.association"),
+        PORT,
+    );
+    // An end decodes what the other direction encoded.
+    let wires = [spec.path.reverse().wire, spec.path.forward().wire];
+    let end = |side: usize, association| {
+        let traces = SharedTraces::clone(&traces);
+        SctpCarrier::new(
+            association,
+            &config,
+            transport.delivery(),
+            wires[side],
+            content,
+            side,
+            traces,
+        )
+    };
+    Ok(([end(0, connecting), end(1, listening)], traces))
+}
+
 impl SctpCarrier {
-    pub(super) fn new(
+    fn new(
         association: Association,
+        config: &Config,
         delivery: Delivery,
         wire: Wire,
         content: Content,
-        ip_header_bytes: u32,
         side: usize,
-        traces: Rc<RefCell<Traces>>,
+        traces: SharedTraces<ChunkTrace>,
     ) -> Self {
         Self {
             association,
@@ -57,7 +99,7 @@ impl SctpCarrier {
             backlog: VecDeque::new(),
             cwnd: Gauge::default(),
             held: Gauge::default(),
-            ip_header_bytes,
+            ip_header_bytes: config.ip_header_bytes,
             started: false,
         }
     }
@@ -77,6 +119,7 @@ impl SctpCarrier {
 
 impl Carrier for SctpCarrier {
     type Body = Packet;
+    type Trace = ChunkTrace;
 
     fn send(&mut self, now: Time, message: Outgoing) {
         let (stream, unordered) = self.delivery.map(message.context);
@@ -131,10 +174,11 @@ impl Carrier for SctpCarrier {
                         Content::Size => Payload::Sized(received.payload.len() as u32),
                         Content::Full => received.payload,
                     };
-                    let row = self
-                        .traces
-                        .borrow_mut()
-                        .delivered(1 - self.side, now, first, last);
+                    let mut traces = self.traces.borrow_mut();
+                    let row = traces.directions[1 - self.side].delivered(now, first, last);
+                    if let Some(row) = &row {
+                        traces.note(row);
+                    }
                     return Some(News::Message(Incoming {
                         id: row.map(|row| MessageId(row.id)),
                         from: Peer::default(),
@@ -162,5 +206,76 @@ impl Carrier for SctpCarrier {
             self.cwnd.set(now, u64::from(self.association.cwnd_bytes()));
             self.held.set(now, self.association.held_bytes() as u64);
         }
+    }
+
+    fn counters(&self) -> Counters {
+        let stats = self.association.stats();
+        Counters {
+            fast_retransmissions: stats.fast_retransmissions,
+            timed_retransmissions: stats.timed_retransmissions,
+            duplicates: stats.duplicates_received,
+            timeouts: stats.timeouts,
+        }
+    }
+
+    fn cwnd(&self) -> &Gauge {
+        &self.cwnd
+    }
+
+    fn held(&self) -> &Gauge {
+        &self.held
+    }
+}
+
+/// Tells each DATA chunk of a packet.
+fn data(packet: &Packet) -> impl Iterator<Item = &DataChunk> {
+    packet.chunks.iter().filter_map(|chunk| match chunk {
+        Chunk::Data(data) => Some(data),
+        _ => None,
+    })
+}
+
+impl Trace<Packet> for ChunkTrace {
+    fn sent(&mut self, now: Time, packet: &Packet) {
+        for data in data(packet) {
+            let lane = Lane {
+                stream: data.stream,
+                unordered: data.unordered,
+            };
+            let (tsn, begin, end) = (data.tsn.0, data.begin, data.end);
+            self.sent(
+                now,
+                SeenChunk {
+                    tsn,
+                    lane,
+                    begin,
+                    end,
+                },
+            );
+        }
+    }
+
+    fn lost(&mut self, packet: &Packet) {
+        data(packet).for_each(|data| self.lost(data.tsn.0));
+    }
+
+    fn would_arrive(&mut self, packet: &Packet, at: Time) {
+        data(packet).for_each(|data| self.would_arrive(data.tsn.0, at));
+    }
+
+    fn arrived(&mut self, now: Time, packet: &Packet) {
+        data(packet).for_each(|data| self.arrived(now, data.tsn.0));
+    }
+
+    fn totals(&self) -> &Totals {
+        self.totals()
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.outstanding()
+    }
+
+    fn into_rows(self) -> Vec<MessageRow> {
+        self.into_rows()
     }
 }

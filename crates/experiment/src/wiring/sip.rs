@@ -1,40 +1,50 @@
-//! What a finished run of SIP signalling returns.
+//! SIP signalling between two proxies, over any transport.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
-use headway_apps::MessageId;
-use headway_apps::sip::{SipAnswerer, SipCaller, SipId, answer_signal_delay};
+use headway_apps::sip::{SipAnswerer, SipCaller, SipId, SipWorkload, answer_signal_delay};
+use headway_apps::{MessageId, Peer};
 use headway_path::LinkCounters;
-use headway_sansio::{Duration, Time};
-use headway_sctp::Stats;
+use headway_sansio::Duration;
 
-use super::host::Host;
-use super::sctp::SctpCarrier;
-use super::watch::Traces;
+use super::carrier::Carrier;
+use super::pair::{Ended, run_pair};
+use super::run::RunError;
+use super::sctp;
+use super::watch::Trace;
 use crate::attribution::Totals;
 use crate::results::{Distribution, MessageSample, Metric, RunResult, TransactionSample, quantile};
-use crate::spec::RunSpec;
+use crate::spec::{RunSpec, TransportSpec};
 
-/// A run that has ended, before its metrics are taken.
-pub(super) struct Finished<'a> {
-    pub(super) spec: &'a RunSpec,
-    pub(super) complete: bool,
-    pub(super) end: Time,
-    pub(super) events: u64,
-    /// Counters of the links from the caller and to it.
-    pub(super) links: [LinkCounters; 2],
-    pub(super) caller: Host<SipCaller, SctpCarrier>,
-    pub(super) answerer: Host<SipAnswerer, SctpCarrier>,
+/// Runs the workload over the transport of the spec.
+pub(super) fn run(spec: &RunSpec, workload: &SipWorkload) -> Result<RunResult, RunError> {
+    let arrivals = spec.seed.stream("caller.arrivals");
+    let caller = SipCaller::new(workload, spec.duration(), arrivals, Peer::default());
+    let apps = (caller, SipAnswerer::new(workload));
+    match &spec.transport {
+        TransportSpec::Sctp(transport) => {
+            let (ends, traces) = sctp::ends(spec, transport, workload.content)?;
+            Ok(Finished {
+                spec,
+                ended: run_pair(spec, apps, ends, traces)?,
+            }
+            .into_result())
+        }
+    }
 }
 
-impl Finished<'_> {
-    pub(super) fn into_result(self, traces: Rc<RefCell<Traces>>) -> RunResult {
-        let calls = self.transactions(&traces.borrow().lost_first);
+/// A run that has ended, before its metrics are taken.
+struct Finished<'a, C: Carrier> {
+    spec: &'a RunSpec,
+    ended: Ended<SipCaller, SipAnswerer, C>,
+}
+
+impl<C: Carrier> Finished<'_, C> {
+    fn into_result(self) -> RunResult {
+        let calls = self.transactions();
         let mut metrics = call_metrics(&calls);
-        metrics.extend(self.message_metrics(&traces.borrow()));
+        metrics.extend(self.message_metrics());
         metrics.extend(self.level_metrics());
-        let distributions = if self.spec.collect.distributions {
+        let collect = self.spec.collect;
+        let distributions = if collect.distributions {
             vec![Distribution::of(
                 "psd_s",
                 &sorted_seconds(calls.iter().filter_map(|c| c.psd)),
@@ -42,28 +52,17 @@ impl Finished<'_> {
         } else {
             Vec::new()
         };
-        let collect = self.spec.collect;
-        let (run, complete) = (self.spec.run.clone(), self.complete);
-        // The hosts share the traces; with them gone the rows can be taken out.
-        drop(self);
-        let directions = std::mem::take(&mut traces.borrow_mut().directions);
-        let mut messages: Vec<MessageSample> = [true, false]
-            .into_iter()
-            .zip(directions)
-            .flat_map(|(forward, trace)| {
-                trace
-                    .into_rows()
-                    .into_iter()
-                    .map(move |row| MessageSample { forward, row })
-            })
-            .collect();
-        messages.sort_by_key(|m| (m.row.handed_over, m.row.id));
+        let (run, complete) = (self.spec.run.clone(), self.ended.complete);
         RunResult {
             run,
             complete,
             metrics,
             distributions,
-            messages,
+            messages: if collect.messages {
+                self.into_messages()
+            } else {
+                Vec::new()
+            },
             transactions: if collect.transactions {
                 calls
             } else {
@@ -72,11 +71,37 @@ impl Finished<'_> {
         }
     }
 
+    fn into_messages(self) -> Vec<MessageSample> {
+        let Ended {
+            traces,
+            caller,
+            answerer,
+            ..
+        } = self.ended;
+        // The hosts share the traces; with them gone the rows can be taken out.
+        drop((caller, answerer));
+        let Some(traces) = std::rc::Rc::into_inner(traces) else {
+            return Vec::new();
+        };
+        let mut messages: Vec<MessageSample> = [true, false]
+            .into_iter()
+            .zip(traces.into_inner().directions)
+            .flat_map(|(forward, trace)| {
+                trace
+                    .into_rows()
+                    .into_iter()
+                    .map(move |row| MessageSample { forward, row })
+            })
+            .collect();
+        messages.sort_by_key(|m| (m.row.handed_over, m.row.id));
+        messages
+    }
+
     /// A row for each call, by number.
-    fn transactions(&self, lost_first: &[u64]) -> Vec<TransactionSample> {
-        let answers = self.answerer.app.calls();
+    fn transactions(&self) -> Vec<TransactionSample> {
+        let answers = self.ended.answerer.app.calls();
         let mut calls: Vec<TransactionSample> = (0..)
-            .zip(self.caller.app.calls())
+            .zip(self.ended.caller.app.calls())
             .map(|(number, call)| TransactionSample {
                 call: number,
                 started: call.started,
@@ -87,7 +112,7 @@ impl Finished<'_> {
                 clean: call.ringing.is_some(),
             })
             .collect();
-        for id in lost_first {
+        for id in &self.ended.traces.borrow().lost_first {
             let call = SipId::decode(MessageId(*id)).map(|id| id.call as usize);
             if let Some(call) = call.and_then(|call| calls.get_mut(call)) {
                 call.clean = false;
@@ -96,21 +121,20 @@ impl Finished<'_> {
         calls
     }
 
-    fn message_metrics(&self, traces: &Traces) -> Vec<Metric> {
+    fn message_metrics(&self) -> Vec<Metric> {
         let mut totals = Totals::default();
-        for trace in &traces.directions {
+        for trace in &self.ended.traces.borrow().directions {
             totals.merge(trace.totals());
         }
-        let stats = [
-            self.caller.carrier.association.stats(),
-            self.answerer.carrier.association.stats(),
-        ];
-        let sum = |of: fn(&Stats) -> u64| stats.iter().map(|s| of(s)).sum::<u64>();
+        let Ended {
+            caller, answerer, ..
+        } = &self.ended;
+        let counters = caller.carrier.counters().plus(answerer.carrier.counters());
         let mean = |nanos: u128| seconds(nanos) / totals.delivered as f64;
         let delay = totals.sums.delay();
         let share = |nanos: u128| nanos as f64 / delay as f64;
-        let retransmissions = sum(Stats::retransmissions);
-        let duplicates = sum(|s| s.duplicates_received);
+        let retransmissions = counters.fast_retransmissions + counters.timed_retransmissions;
+        let duplicates = counters.duplicates;
         let lost_again = retransmissions as f64 - duplicates as f64;
         vec![
             Metric::real("message_delay_mean_s", mean(delay)),
@@ -129,11 +153,11 @@ impl Finished<'_> {
                 totals.first_transmissions + totals.retransmissions,
             ),
             Metric::count("retransmissions", retransmissions),
-            Metric::count("fast_retransmissions", sum(|s| s.fast_retransmissions)),
-            Metric::count("timed_retransmissions", sum(|s| s.timed_retransmissions)),
+            Metric::count("fast_retransmissions", counters.fast_retransmissions),
+            Metric::count("timed_retransmissions", counters.timed_retransmissions),
             Metric::count("needless_retransmissions", totals.needless_retransmissions),
             Metric::count("duplicates", duplicates),
-            Metric::count("timeouts", sum(|s| s.timeouts)),
+            Metric::count("timeouts", counters.timeouts),
             Metric::count("lost_chunks", totals.lost_chunks),
             Metric::real(
                 "effective_loss",
@@ -147,9 +171,17 @@ impl Finished<'_> {
     }
 
     fn level_metrics(&self) -> Vec<Metric> {
-        let both = |of: fn(&LinkCounters) -> u64| self.links.iter().map(of).sum::<u64>();
-        let (cwnd, end) = (&self.caller.carrier.cwnd, self.end);
-        let held = [&self.caller.carrier.held, &self.answerer.carrier.held];
+        let Ended {
+            caller,
+            answerer,
+            links,
+            end,
+            events,
+            ..
+        } = &self.ended;
+        let both = |of: fn(&LinkCounters) -> u64| links.iter().map(of).sum::<u64>();
+        let (cwnd, end) = (caller.carrier.cwnd(), *end);
+        let held = [caller.carrier.held(), answerer.carrier.held()];
         let held_mean: Option<f64> = held.iter().map(|gauge| gauge.mean(end)).sum();
         vec![
             Metric::count("packets", both(|l| l.packets_offered)),
@@ -163,12 +195,9 @@ impl Finished<'_> {
                 "hol_held_bytes_max",
                 held.iter().map(|gauge| gauge.max()).max().unwrap_or(0),
             ),
-            Metric::count(
-                "associations_lost",
-                u64::from(self.caller.dead || self.answerer.dead),
-            ),
+            Metric::count("associations_lost", u64::from(caller.dead || answerer.dead)),
             Metric::real("virtual_s", end.as_secs_f64()),
-            Metric::count("events", self.events),
+            Metric::count("events", *events),
         ]
     }
 }

@@ -5,110 +5,100 @@ use std::rc::Rc;
 
 use headway_path::DropCause;
 use headway_sansio::{Address, Datagram, Time};
-use headway_sctp::{Chunk, DataChunk, Packet};
 use headway_sim::{LinkId, NodeId, Observer, PacketId};
 
-use crate::attribution::{ChunkTrace, Lane, MessageRow, SeenChunk};
+use crate::attribution::{MessageRow, Totals};
+
+/// The trace of one direction of a transport, told of every packet that
+/// carries `B`.
+pub(super) trait Trace<B> {
+    /// A packet was put on the wire.
+    fn sent(&mut self, now: Time, body: &B);
+    /// It was lost.
+    fn lost(&mut self, body: &B);
+    /// It arrives at `at`, or would have, had it not been lost.
+    fn would_arrive(&mut self, body: &B, at: Time);
+    /// It reached the receiver.
+    fn arrived(&mut self, now: Time, body: &B);
+    /// What the messages add up to so far.
+    fn totals(&self) -> &Totals;
+    /// Messages handed over and not yet delivered.
+    fn outstanding(&self) -> u64;
+    /// The rows, where they were kept, in the order of delivery.
+    fn into_rows(self) -> Vec<MessageRow>;
+}
 
 /// The traces of both directions of a run. The observer of the network writes
-/// them, and so do the hosts, which alone know when the application hands over
-/// and gets a message.
-pub(super) struct Traces {
+/// them, and so do the carriers, which alone know when the application hands
+/// over and gets a message.
+pub(super) struct Traces<T> {
     /// From the caller's side, and to it.
-    pub(super) directions: [ChunkTrace; 2],
+    pub(super) directions: [T; 2],
     /// Messages a piece of which was lost on its first transmission.
     pub(super) lost_first: Vec<u64>,
 }
 
-impl Traces {
-    pub(super) fn new(keep_rows: bool) -> Rc<RefCell<Self>> {
+/// Traces as hosts and observer share them.
+pub(super) type SharedTraces<T> = Rc<RefCell<Traces<T>>>;
+
+impl<T> Traces<T> {
+    pub(super) fn shared(directions: [T; 2]) -> SharedTraces<T> {
         Rc::new(RefCell::new(Self {
-            directions: [ChunkTrace::new(keep_rows), ChunkTrace::new(keep_rows)],
+            directions,
             lost_first: Vec::new(),
         }))
     }
 
-    pub(super) fn delivered(
-        &mut self,
-        direction: usize,
-        now: Time,
-        first_tsn: u32,
-        last_tsn: u32,
-    ) -> Option<MessageRow> {
-        let row = self.directions[direction].delivered(now, first_tsn, last_tsn)?;
+    /// Notes a row that a trace returned at delivery.
+    pub(super) fn note(&mut self, row: &MessageRow) {
         if row.lost_first {
             self.lost_first.push(row.id);
         }
-        Some(row)
     }
 
-    pub(super) fn outstanding(&self) -> u64 {
-        self.directions.iter().map(ChunkTrace::outstanding).sum()
+    pub(super) fn outstanding<B>(&self) -> u64
+    where
+        T: Trace<B>,
+    {
+        self.directions.iter().map(T::outstanding).sum()
     }
 }
 
-/// Tells the traces which chunks are sent, lost and received.
-pub(super) struct Watcher {
-    traces: Rc<RefCell<Traces>>,
+/// Tells the traces what is sent, lost and received.
+pub(super) struct Watcher<T> {
+    traces: SharedTraces<T>,
     /// Whose packets are of the first direction.
     caller: Address,
 }
 
-impl Watcher {
-    pub(super) fn new(traces: Rc<RefCell<Traces>>, caller: Address) -> Self {
+impl<T> Watcher<T> {
+    pub(super) fn new(traces: SharedTraces<T>, caller: Address) -> Self {
         Self { traces, caller }
     }
 
-    fn each(
-        &mut self,
-        datagram: &Datagram<Packet>,
-        mut tell: impl FnMut(&mut ChunkTrace, &DataChunk),
-    ) {
-        let direction = usize::from(datagram.source != self.caller);
-        let mut traces = None;
-        for chunk in &datagram.body.chunks {
-            if let Chunk::Data(data) = chunk {
-                let traces = traces.get_or_insert_with(|| self.traces.borrow_mut());
-                tell(&mut traces.directions[direction], data);
-            }
-        }
+    fn direction<B>(&self, datagram: &Datagram<B>) -> usize {
+        usize::from(datagram.source != self.caller)
     }
 }
 
-impl Observer<Packet> for Watcher {
-    fn on_sent(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<Packet>) {
-        self.each(datagram, |trace, data| {
-            trace.sent(
-                now,
-                SeenChunk {
-                    tsn: data.tsn.0,
-                    lane: Lane {
-                        stream: data.stream,
-                        unordered: data.unordered,
-                    },
-                    begin: data.begin,
-                    end: data.end,
-                },
-            );
-        });
+impl<B, T: Trace<B>> Observer<B> for Watcher<T> {
+    fn on_sent(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<B>) {
+        let direction = self.direction(datagram);
+        self.traces.borrow_mut().directions[direction].sent(now, &datagram.body);
     }
 
-    fn on_lost(
-        &mut self,
-        _: Time,
-        _: LinkId,
-        _: PacketId,
-        datagram: &Datagram<Packet>,
-        _: DropCause,
-    ) {
-        self.each(datagram, |trace, data| trace.lost(data.tsn.0));
+    fn on_lost(&mut self, _: Time, _: LinkId, _: PacketId, datagram: &Datagram<B>, _: DropCause) {
+        let direction = self.direction(datagram);
+        self.traces.borrow_mut().directions[direction].lost(&datagram.body);
     }
 
-    fn on_would_arrive(&mut self, _: Time, _: PacketId, datagram: &Datagram<Packet>, at: Time) {
-        self.each(datagram, |trace, data| trace.would_arrive(data.tsn.0, at));
+    fn on_would_arrive(&mut self, _: Time, _: PacketId, datagram: &Datagram<B>, at: Time) {
+        let direction = self.direction(datagram);
+        self.traces.borrow_mut().directions[direction].would_arrive(&datagram.body, at);
     }
 
-    fn on_arrived(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<Packet>) {
-        self.each(datagram, |trace, data| trace.arrived(now, data.tsn.0));
+    fn on_arrived(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<B>) {
+        let direction = self.direction(datagram);
+        self.traces.borrow_mut().directions[direction].arrived(now, &datagram.body);
     }
 }
