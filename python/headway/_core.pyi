@@ -10,4 +10,4 @@ def version() -> str:
     """The version of the package."""
 
 def profiles() -> str:
-    """JSON: for each stack profile a list of its knobs with value and source."""
+    """JSON: for each stack profile a list of its knobs with name, value and source."""

@@ -46,6 +46,6 @@ def version() -> str:
 
 @functools.cache
 def profiles() -> dict[str, list[dict[str, Any]]]:
-    """Every stack profile with its knobs: `knob`, `value` and `source` of each."""
+    """Every stack profile with its knobs: `name` as in a RunSpec, `value` and `source`."""
     found: dict[str, list[dict[str, Any]]] = json.loads(_core().profiles())
     return found

@@ -48,7 +48,7 @@ class Outcome:
     """Runs that were done before."""
     wall_s: float
     incomplete: tuple[str, ...]
-    """Runs that were cut off at the end of their drain time."""
+    """Runs that ended before everything was delivered."""
 
 
 def execute(

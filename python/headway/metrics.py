@@ -59,6 +59,7 @@ _TRANSPORT = {
     "timeouts": "retransmission timeouts",
     "lost_chunks": "chunks lost on the way",
     "effective_loss": "(retransmissions - duplicates) / first transmissions",
+    "offered_bps": "bits of messages handed over per second",
     "packets": "packets sent",
     "packets_lost_wire": "packets lost on the wire",
     "packets_lost_queue": "packets dropped by a queue",
@@ -67,7 +68,6 @@ _TRANSPORT = {
     "cwnd_max_bytes": "congestion window, largest",
     "hol_held_bytes_mean": "bytes held back by HOLB, mean over time",
     "hol_held_bytes_max": "bytes held back by HOLB, most at once",
-    "offered_bps": "bits of messages handed over per second",
     "virtual_s": "length of the run in virtual time",
     "events": "simulator events",
 }

@@ -17,6 +17,7 @@ from headway.seeds import point_text, run_seed
 from headway.study import Study
 from headway.study.expects import read_level
 from headway.study.factors import Factor
+from headway.study.keys import is_key
 from headway.study.load import in_spec
 from headway.study.overrides import split_pair
 from headway.study.scenario import Scenario
@@ -188,17 +189,26 @@ def _point(
     try:
         core.check(Plan(study, (point,), 1, (), False, 4).spec(Run("p0-r0", point, 0, "0" * 16)))
     except ValueError as error:
-        key, colon, what = str(error).partition(": ")
-        if not colon:
-            raise
-        return [study.base.blame(_study_path(key), what, assignments)]
+        path, what = _told(str(error))
+        return [study.base.blame(path, what, assignments)]
     return point
 
 
-def _study_path(key: str) -> tuple[str, ...]:
-    """A RunSpec's key as the study's scenario has it: no suffixes, durations under `run`."""
-    path = tuple(_SUFFIX.sub("", part) for part in key.split("."))
-    return ("run", *path) if path[0] in ("duration", "drain") else path
+def _told(message: str) -> tuple[tuple[str, ...], str]:
+    """The engine's message as the study's key and what is wrong with it.
+
+    A checker inside the engine may put a key of its own after that of its table.
+    """
+    path: tuple[str, ...] = ()
+    what = message
+    while True:
+        head, colon, rest = what.partition(": ")
+        longer = (*path, *(_SUFFIX.sub("", part) for part in head.split(".")))
+        if longer[0] in ("duration", "drain"):
+            longer = ("run", *longer)
+        if not colon or not is_key(".".join(longer)):
+            return path, what
+        path, what = longer, rest
 
 
 def _product(sizes: Sequence[int]) -> int:

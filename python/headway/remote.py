@@ -11,6 +11,9 @@ from headway.store import Batch, Store
 
 __all__ = ["Cluster"]
 
+TIMEOUT = "10s"
+"""How long the scheduler has to answer."""
+
 AHEAD = 3
 """Batches that each thread of the cluster is given at a time, so that none runs dry."""
 
@@ -32,7 +35,7 @@ class Cluster:
 
         waiting = iter(batches)
         by_key: dict[str, Batch] = {}
-        results: Any = as_completed([])  # type: ignore[no-untyped-call]
+        results: Any = as_completed([], loop=self._client.loop)  # type: ignore[no-untyped-call]
 
         def submit() -> None:
             batch = next(waiting, None)
@@ -88,7 +91,7 @@ def _connect(address: str) -> Any:
             "--dask needs dask.distributed; install it with: pip install 'headway[dask]'"
         ) from error
     try:
-        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout=TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise UserError(f"--dask {address}: no scheduler answers there ({error})") from error
     return client

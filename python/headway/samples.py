@@ -48,7 +48,7 @@ def assemble(store: Store) -> pl.DataFrame:
 
 
 def incomplete(runs: pl.DataFrame) -> Sequence[str]:
-    """The ids of runs that were cut off before everything had arrived."""
+    """The ids of runs that ended before everything was delivered."""
     return runs.filter(~pl.col("complete"))["run_id"].to_list()
 
 

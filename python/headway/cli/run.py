@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from headway import plan as plans
 from headway.cli.console import note, plural
+from headway.cli.names import check_names
 from headway.execute import Interrupted, Outcome, execute
 from headway.plan import Plan
 from headway.progress import Kind, duration
@@ -44,6 +45,7 @@ def run(request: Request) -> None:
     """Runs a study, tells what came out, and ends with 1 when one of its rules fails."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     study = load(request.study, request.overrides)
+    check_names(study)
     plan = plans.build(
         study, replications=request.replications, only=request.only, samples=request.samples
     )
@@ -89,8 +91,9 @@ def _tell(outcome: Outcome, plan: Plan) -> None:
         shown = ", ".join(outcome.incomplete[:5])
         more = len(outcome.incomplete) - 5
         note(
-            f"warning: {plural(len(outcome.incomplete), 'run')} did not finish within the drain "
-            f"time: {shown}{f' and {more} more' if more > 0 else ''}; lengthen scenario.run.drain"
+            f"warning: {plural(len(outcome.incomplete), 'run')} ended before everything was "
+            f"delivered (the connection broke, or scenario.run.drain is too short): "
+            f"{shown}{f' and {more} more' if more > 0 else ''}"
         )
 
 

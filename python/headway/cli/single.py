@@ -6,11 +6,12 @@ import json
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from headway import core
 from headway.cli.console import console, table
 from headway.errors import UserError
+from headway.study.fields import quantity_of, spec_key
+from headway.study.transport import SctpKnobs
 
 __all__ = ["profiles", "simulate"]
 
@@ -39,10 +40,14 @@ def profiles(as_json: bool) -> None:
     if as_json:
         print(json.dumps(known, indent=2, ensure_ascii=False))
         return
-    for name, knobs in known.items():
-        listed = table("knob", "value>", "source", title=f"[bold]{name}[/]")
+    names = {spec_key(SctpKnobs, name): name for name in SctpKnobs.model_fields}
+    for profile, knobs in known.items():
+        listed = table("knob", "value>", "source", title=f"[bold]{profile}[/]")
         for knob in knobs:
-            listed.add_row(knob["knob"], _value(knob["value"]), knob["source"])
+            name = names.get(knob["name"])
+            quantity = quantity_of(SctpKnobs, name) if name else None
+            value = quantity.write(int(knob["value"])) if quantity else knob["value"]
+            listed.add_row(name or knob["name"], value, knob["source"])
         console().print(listed)
 
 
@@ -55,9 +60,3 @@ def _read(source: str) -> str:
         raise UserError(f"{source}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{source}: is not UTF-8 text") from error
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "none" if value is None else str(value)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from headway import plan as plans
 from headway.cli.console import console, note, plural, table
+from headway.cli.names import check_names
 from headway.errors import StudyError
 from headway.execute import measure_rate
 from headway.progress import duration
@@ -32,6 +33,7 @@ def show_list() -> None:
 def validate(named: str, overrides: Sequence[str]) -> None:
     """Checks a study and every combination of its levels."""
     study = load(named, overrides)
+    check_names(study)
     plan = plans.build(study)
     print(
         f"{study.file}: {study.name} is valid: {plural(len(study.factors), 'factor')}, "

@@ -87,7 +87,8 @@ class _Reader:
         self.file = file
         self.positions = positions
         self.path = ("factor", index)
-        self.line = positions.nearest(self.path)
+        said = [name for name in ("key", "keys", "name") if getattr(table, name) is not None]
+        self.line = positions.nearest((*self.path, *said[:1]))
         names = table.keys or [name for name in (table.key, table.name) if name]
         self.called = f"factor {', '.join(names)}" if names else f"factor {index + 1}"
 
@@ -105,7 +106,7 @@ class _Reader:
             raise _Bad("keys must be a list of different keys", self._line("keys"))
         for column in columns:
             if not keys.is_key(column):
-                raise _Bad(f"names no key of the scenario; {keys.suggest(column)}", self._line())
+                raise _Bad(f"names no key of the scenario; {keys.suggest(column)}", self.line)
         levels = tuple(self._level(columns, i) for i in range(len(self.table.levels)))
         return self._factor(columns, columns, levels)
 

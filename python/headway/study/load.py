@@ -101,8 +101,10 @@ def parse(text: str, file: str = "study.toml", overrides: Sequence[str] = ()) ->
         values, wrong = _values(base, changed.factors, factor)
         problems += wrong
         checked.append(dataclasses.replace(factor, values=values))
-    if problems or isinstance(scenario, list):
+    if isinstance(scenario, list):
         raise StudyError(problems or scenario)
+    if problems:
+        raise StudyError(problems)
 
     expects, problems = read_expects(
         tables.expect, checked, scenario.workload.kind, file, positions
@@ -201,13 +203,24 @@ def _values(
                 ]
             )
     if len(rows) == len(factor.levels):
-        return _uniform(rows, factor), []
+        found = _uniform(rows, factor)
+        return found, _twice(found, factor, base.file)
     if len(problems) == len(factor.levels) > 1:
         common = _in_every_level(problems)
         if common:
             called = f"factor {factor.name}"
             return (), [Problem(base.file, factor.line, called, what) for what in common]
     return (), [problem for level in problems for problem in level]
+
+
+def _twice(rows: tuple[tuple[Any, ...], ...], factor: Factor, file: str) -> list[Problem]:
+    """Levels that are written differently and mean the same, such as 0.02 and "2 %"."""
+    first: dict[tuple[Any, ...], int] = {}
+    for index, row in enumerate(rows):
+        if first.setdefault(row, index) != index:
+            what = f"levels {first[row] + 1} and {index + 1} are the same"
+            return [Problem(file, factor.levels[index].line, f"factor {factor.name}", what)]
+    return []
 
 
 def _in_every_level(problems: list[list[Problem]]) -> list[str]:

@@ -142,6 +142,9 @@ class SctpKnobs(Table):
     cookie_lifetime: PositiveDuration | None = Field(
         default=None, description="how long a state cookie is valid"
     )
+    shutdown_guard: Duration | None = Field(
+        default=None, description="longest shutdown; 0 s for no limit"
+    )
 
 
 class SctpTransport(Table):

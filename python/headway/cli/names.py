@@ -1,0 +1,34 @@
+"""The names in a study's [report] section, checked before anything runs."""
+
+from __future__ import annotations
+
+from headway.errors import Problem, StudyError
+from headway.study import Study
+from headway.units import nearest
+
+__all__ = ["check_names"]
+
+
+def check_names(study: Study) -> None:
+    """Raises StudyError where the study names a claim or a figure that there is not."""
+    from headway.claims.registry import registered
+    from headway.plots.definition import catalogue
+
+    problems = [
+        _unknown(study, table, index, name, known)
+        for table, names, known in (
+            ("claims", study.report.claims, list(registered())),
+            ("figures", study.report.figures, list(catalogue())),
+        )
+        for index, name in enumerate(names)
+        if name not in known
+    ]
+    if problems:
+        raise StudyError(problems)
+
+
+def _unknown(study: Study, table: str, index: int, name: str, known: list[str]) -> Problem:
+    meant = nearest(name, known)
+    hint = f'did you mean "{meant}"?' if meant else f"{table}: {', '.join(known)}"
+    line = study.base.positions.nearest(("report", table, index))
+    return Problem(study.file, line, f"report.{table}", f'no such name "{name}"; {hint}')
