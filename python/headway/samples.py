@@ -36,11 +36,12 @@ def assemble(store: Store) -> pl.DataFrame:
     writing = folder / "points.csv.writing"
     points.write_csv(writing)
     os.replace(writing, folder / "points.csv")
-    _write_batches(store, "distributions", folder / "distributions.parquet")
+    distributions = _concatenated(store, "distributions")
+    _write_parquet(distributions.lazy(), folder / "distributions.parquet")
     for table in SAMPLES:
         if store.files(table):
             (folder / "samples").mkdir(exist_ok=True)
-            _write_batches(store, table, folder / "samples" / f"{table}.parquet")
+            _write_samples(store, table, folder / "samples" / f"{table}.parquet")
     writing = folder / "study.toml.writing"
     writing.write_text(store.plan.study.text, encoding="utf-8")
     os.replace(writing, folder / "study.toml")
@@ -54,7 +55,7 @@ def incomplete(runs: pl.DataFrame) -> Sequence[str]:
 
 def _runs(store: Store) -> pl.DataFrame:
     plan = store.plan
-    measured = pl.concat([pl.read_ipc(file) for file in store.files("runs")], rechunk=True)
+    measured = _concatenated(store, "runs")
     known = {"run_id", "point_id", "replication", "complete"}
     metrics = [name for name in measured.columns if name not in known]
     rows = [run.point.values for run in plan.runs]
@@ -78,11 +79,14 @@ def _points(runs: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return stats.points(runs, ["point_id", *columns], metrics)
 
 
-def _write_batches(store: Store, table: str, file: Path) -> None:
+def _concatenated(store: Store, table: str) -> pl.DataFrame:
+    """One table of all batches, in memory."""
+    return pl.concat([pl.read_ipc_stream(file) for file in store.files(table)], rechunk=True)
+
+
+def _write_samples(store: Store, table: str, file: Path) -> None:
     """Streams one table's batches into one file; memory stays bounded."""
-    parts = store.files(table)
-    if parts:
-        _write_parquet(pl.concat([pl.scan_ipc(part) for part in parts]), file)
+    _write_parquet(pl.concat([pl.scan_ipc(part) for part in store.files(table)]), file)
 
 
 def _write_parquet(frame: pl.LazyFrame, file: Path) -> None:

@@ -112,10 +112,14 @@ class Store:
         if not self.plan.samples:
             wanted = [name for name in wanted if name not in SAMPLES]
         for name in wanted:
-            frame = pl.read_ipc_stream(BytesIO(tables[name]))
             file = self.file(batch, name)
             writing = file.with_suffix(".writing")
-            frame.write_ipc(writing, compression="uncompressed")
+            if name in SAMPLES:
+                # Samples may be large: as a file, not a stream, they can be read in pieces.
+                frame = pl.read_ipc_stream(BytesIO(tables[name]))
+                frame.write_ipc(writing, compression="uncompressed")
+            else:
+                writing.write_bytes(tables[name])
             os.replace(writing, file)
 
     def file(self, batch: Batch, table: str) -> Path:
@@ -135,7 +139,7 @@ class Store:
         if not file.is_file():
             return False
         try:
-            ids = pl.read_ipc(file, columns=["run_id"])["run_id"].to_list()
+            ids = pl.read_ipc_stream(file)["run_id"].to_list()
         except (pl.exceptions.PolarsError, OSError):
             return False
         return ids == [run.id for run in batch.runs]
