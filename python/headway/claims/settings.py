@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from headway import core
+from headway.study import keys
 from headway.study.fields import quantity_of, spec_key
 from headway.study.transport import SctpKnobs
 
@@ -42,6 +43,15 @@ def shown(value: Any) -> str:
     if value is None:
         return "unlimited"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def unit_of(key: str) -> str:
+    """The unit in which a setting is shown, empty for plain numbers and words."""
+    for entry in keys.find(key):
+        quantity = quantity_of(entry.model, entry.name)
+        if quantity is not None:
+            return quantity.column_unit
+    return ""
 
 
 def profile_knobs(profile: str) -> list[ProfileKnob]:

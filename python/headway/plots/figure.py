@@ -101,11 +101,11 @@ class Figure:
         }
 
     def for_paper(self, width: int = 900) -> dict[str, Any]:
-        """One plotly figure with all panels, on white, with a legend and its choices named."""
+        """One plotly figure with the panels that are shown first, on white, with a legend."""
         return compose(self, width)
 
 
-TITLE_ROOM, LEGEND_ROOM, GAP_X, GAP_Y = 26, 46, 74, 74
+TITLE_ROOM, LEGEND_ROOM, GAP_X, GAP_Y = 26, 46, 92, 74
 
 
 def compose(figure: Figure, width: int) -> dict[str, Any]:

@@ -87,6 +87,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "ticks": "outside",
         "ticklen": 4,
         "automargin": True,
+        "tickangle": 0,
         **more,
     }
 

@@ -26,15 +26,28 @@ class AnswerTable:
     columns: list[str]
     rows: list[list[str]]
 
+    @property
+    def numeric(self) -> list[bool]:
+        """For each column whether it holds numbers, which stand to the right."""
+        signs = f"+-{NOTHING}0123456789"
+        return [
+            at > 0 and all(not row[at] or row[at][0] in signs for row in self.rows)
+            for at in range(len(self.columns))
+        ]
+
+    @property
+    def wide(self) -> bool:
+        """Whether it holds more words than fit beside the sentences."""
+        return not all(self.numeric[1:])
+
     def __rich__(self) -> Table:
         """The table as rich prints it: the first column to the left, numbers to the right."""
         from rich import box
         from rich.table import Table
 
         made = Table(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-        for at, name in enumerate(self.columns):
-            numbers = at > 0 and all(row[at][:1] in f"+-{NOTHING}0123456789" for row in self.rows)
-            made.add_column(name, justify="right" if numbers else "left")
+        for name, numeric in zip(self.columns, self.numeric, strict=True):
+            made.add_column(name, justify="right" if numeric else "left")
         for row in self.rows:
             made.add_row(*row)
         return made

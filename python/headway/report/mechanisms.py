@@ -132,19 +132,21 @@ def answer(question: Question) -> Answer | None:
     if single:
         moving = sorted(
             (step for step in single if step.significant),
-            key=lambda step: -abs(log(step.ratio)),
+            key=lambda step: (-step.significant, -abs(log(step.ratio))),
         )
-        still = [step for step in single if not step.significant]
+        still = [_named(step) for step in single if not step.significant]
         if moving:
             first = moving[0]
             sentences.append(
-                f'Of the mechanisms changed one at a time from "{base}", {_named(first)} makes '
-                f"the largest difference: {_effect(first)} to the {metric}."
+                f'Of the mechanisms changed one at a time from "{base}", {_named(first)} matters '
+                f"most for the {metric}: {_effect(first)}."
             )
             rest = [f"{_named(step)} {_effect(step)}" for step in moving[1:]]
-            rest += [f"{_named(step)} no significant difference" for step in still]
-            if rest:
-                sentences.append(f"Next to it, {listed(rest)}.")
+            told = [f"Next: {'; '.join(rest)}."] if rest else []
+            if still:
+                told.append(f"No significant difference anywhere: {listed(still)}.")
+            if told:
+                sentences.append(" ".join(told))
         else:
             sentences.append(
                 f'None of the {len(single)} mechanisms changed one at a time from "{base}" makes '
@@ -172,7 +174,7 @@ def answer(question: Question) -> Answer | None:
         for step in found
     ]
     name = factor.columns[0].rpartition(".")[2]
-    heads = [name, "changes", "on average", "at most", "significant"]
+    heads = [name, "changes", "on average", "largest", "significant"]
     mean = quantity(_mean(question, factor.columns[0], base), question.scale)
     title = f"{metric[:1].upper()}{metric[1:]} beside that of {base} (mean {mean})"
     return Answer(AnswerTable(title, heads, rows), sentences[:3])
@@ -186,8 +188,8 @@ def _named(step: Step) -> str:
 
 def _effect(step: Step) -> str:
     return (
-        f"{change(step.ratio)} on average, {change(step.largest)} at most, significant at "
-        f"{step.significant} of {counted(step.points, 'point')}"
+        f"{change(step.ratio)} on average, {change(step.largest)} at its largest, significant "
+        f"at {step.significant} of {counted(step.points, 'point')}"
     )
 
 

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from headway import core
 from headway.claims.check import VERDICTS, evaluate
 from headway.claims.results import Results
-from headway.claims.settings import KNOBS, profile_knobs, settings, shown
+from headway.claims.settings import KNOBS, profile_knobs, settings, shown, unit_of
 from headway.claims.verdict import Outcome, Verdict
 from headway.expect import evaluate as evaluate_rules
 from headway.plots import Source
@@ -57,6 +57,7 @@ def render(results: Results) -> str:
         incomplete=incomplete(results),
         themes={"light": LIGHT, "dark": DARK},
         nothing=NOTHING,
+        counted=counted,
         rule_value=lambda metric, value: quantity(value, tables.scale(metric)),
         place=lambda at: _place(tables, at),
         embedded=Markup(_script_json(embedded)),
@@ -81,9 +82,9 @@ def _template() -> Any:
 
 
 def _options(text: str) -> Markup:
-    """A sentence with the options of commands in it marked as such."""
+    """A sentence with options of commands marked as such, and units kept beside their numbers."""
     marked = re.sub(r"(--[a-z]+(?: [0-9]+)?)", r"<code>\1</code>", str(escape(text)))
-    return Markup(marked)
+    return Markup(re.sub(r"([0-9]) (%|ms\b|s\b)", r"\1&nbsp;\2", marked))
 
 
 @cache
@@ -179,7 +180,7 @@ def _settings(results: Results) -> list[tuple[str, str]]:
             continue
         if key.startswith(KNOBS):
             continue
-        found.append((key, shown(value)))
+        found.append((key, f"{shown(value)} {unit_of(key)}".strip()))
     return found
 
 

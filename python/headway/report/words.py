@@ -47,9 +47,9 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def counted(n: int, word: str) -> str:
+def counted(n: int, word: str, words: str | None = None) -> str:
     """A count with its word."""
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+    return f"{n} {word}" if n == 1 else f"{n} {words or word + 's'}"
 
 
 def tally(labels: Sequence[str]) -> list[tuple[str, int]]:

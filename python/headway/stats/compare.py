@@ -37,6 +37,10 @@ def compare(
     ks_p, significant (exact Kolmogorov-Smirnov at 5 %) and stable: the share of resamples
     with the same finding (null with one replication). Points without both levels are left out.
     """
+    if not by:
+        # A study of one other point: any constant tells it from no other.
+        single = runs.with_columns(pl.lit(0).alias("_point"))
+        return compare(single, factor, a, b, ["_point"], metric, resamples).drop("_point")
     keys = list(by)
     at_a = select_levels(runs, factor, a)
     at_b = select_levels(runs, factor, b)

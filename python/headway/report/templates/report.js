@@ -48,6 +48,7 @@
         layout.dragmode = coarse.matches ? false : "zoom";
         layout.xaxis.fixedrange = layout.yaxis.fixedrange = coarse.matches;
         layout.autosize = true;
+        if (plot.clientWidth < 400) layout.xaxis.tickfont.size = 10;
         if (printing) {
           layout.autosize = false;
           layout.width = this.plots.length > 1 ? 330 : 680;
