@@ -139,6 +139,9 @@ def test_levels_of_keys_varied_together_that_never_meet() -> None:
     study = parse(text[: text.index("[[expect]]")])
     made = plan.build(study, only=["path.one_way_delay=0.06 s"])
     assert {point.values[0] for point in made.points} == {0.02}
+    # As results show it, in base units.
+    made = plan.build(study, only=["path.one_way_delay=0.06"])
+    assert {point.values[0] for point in made.points} == {0.02}
     with pytest.raises(UserError, match="no point matches"):
         plan.build(study, only=["path.one_way_delay=60 ms", "path.loss.rate=1 %"])
 

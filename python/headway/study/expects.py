@@ -199,8 +199,8 @@ def _parse(column: str, written: Any) -> Any:
         try:
             return quantity.column(quantity.read(written))
         except QuantityError:
-            # A bare number is in base units already; anything else is no quantity at all.
-            return written
+            # A bare number is in base units already, as results show it.
+            break
     if not isinstance(written, str):
         return written
     if written in ("true", "false"):
