@@ -57,9 +57,9 @@ mod types;
 
 pub use association::{Association, AssociationState};
 pub use config::{
-    Config, CwndOvershoot, CwndWhenLimited, FastRetransmitAmount, IdleDecay, Knob, MaxBurstRule,
-    Overrides, PROFILES, RepeatFastRetransmit, RtoFormula, SackBundling, Scheduler, TimeoutMarks,
-    TimeoutRearm, UnknownProfile, WindowCounts, WindowUnit,
+    Config, ConfigError, CwndOvershoot, CwndWhenLimited, FastRetransmitAmount, IdleDecay, Knob,
+    MaxBurstRule, Overrides, PROFILES, RepeatFastRetransmit, RtoFormula, SackBundling, Scheduler,
+    TimeoutMarks, TimeoutRearm, UnknownProfile, WindowCounts, WindowUnit,
 };
 pub use event::{Event, LostReason, Message, MessageId, Received, SendError};
 pub use packet::{

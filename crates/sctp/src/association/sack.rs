@@ -30,6 +30,13 @@ impl Association {
         outbound.advance(config, path, now, sack.cumulative_tsn, &mut progress);
         outbound.take_gaps(config, path, now, sack, &mut progress);
         outbound.set_peer_window(sack.a_rwnd);
+        if outbound.probing && progress.chunks == 0 && sack.a_rwnd > 0 {
+            // The window opened, and the peer says that it has thrown the probe
+            // away: waiting for a T3-rtx that was backed off serves nobody.
+            outbound.mark_timed_out(config, path, now);
+            outbound.forced = Forced::OnePacket;
+            outbound.probing = false;
+        }
         self.progressed(flight_before, sack.cumulative_tsn, &progress);
         self.repair(&progress);
         self.after_acknowledgement(now, &progress);

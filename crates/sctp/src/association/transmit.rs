@@ -204,6 +204,7 @@ impl Association {
                 };
                 stats.data_chunks_sent += 1;
                 if self.probe_now {
+                    // One chunk, and T3-rtx watches it from here on.
                     self.probe_now = false;
                     self.outbound.probing = true;
                     self.stats.window_probes += 1;
@@ -233,6 +234,7 @@ impl Association {
             });
         if !closed {
             self.probe = Time::FAR_FUTURE;
+            self.probe_now = false;
             if self.outbound.outstanding() == 0 {
                 self.probe_interval = headway_sansio::Duration::ZERO;
             }

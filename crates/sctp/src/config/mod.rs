@@ -1,11 +1,13 @@
 //! Every knob of the stack, the named stack profiles, and single knobs laid
 //! over a profile.
 
+mod check;
 mod overrides;
 mod profile;
 #[cfg(test)]
 mod tests;
 
+pub use check::ConfigError;
 pub use overrides::Overrides;
 pub use profile::{Knob, PROFILES, UnknownProfile};
 
@@ -311,10 +313,18 @@ impl Config {
     /// RFC 9260, section 2: the MTU less IP and SCTP headers).
     #[must_use]
     pub const fn pmdcs_bytes(&self) -> u32 {
-        // Fragments end on a multiple of four; a path below 64 bytes does not
-        // exist (RFC 791 asks for 68).
-        let room = self.mtu_bytes.saturating_sub(self.ip_header_bytes + 12);
-        if room < 32 { 32 } else { room & !3 }
+        // Fragments end on a multiple of four; a chunk's length has 16 bits; and
+        // there is no IP path of less than 68 bytes (RFC 791).
+        let room = self
+            .mtu_bytes
+            .saturating_sub(self.ip_header_bytes.saturating_add(12));
+        if room < 32 {
+            32
+        } else if room > 65_532 {
+            65_532
+        } else {
+            room & !3
+        }
     }
 
     /// The unit in which cwnd is counted, in bytes.

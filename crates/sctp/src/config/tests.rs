@@ -99,3 +99,59 @@ fn knob_values_are_spelled_as_in_study_files() {
         }
     }
 }
+
+#[test]
+fn profiles_make_sense_and_nonsense_is_named() {
+    for profile in PROFILES {
+        assert_eq!(Config::profile(profile).unwrap().check(), Ok(()));
+    }
+    let rfc = Config::default();
+    let second = Duration::from_secs(1);
+    let cases = [
+        (
+            Config {
+                rto_min: second * 2,
+                ..rfc.clone()
+            },
+            ConfigError::Rto,
+        ),
+        (
+            Config {
+                sack_delay: second,
+                ..rfc.clone()
+            },
+            ConfigError::SackDelay,
+        ),
+        (
+            Config {
+                missing_report_threshold: 0,
+                ..rfc.clone()
+            },
+            ConfigError::MissingReportThreshold,
+        ),
+        (
+            Config {
+                mtu_bytes: 60,
+                ..rfc.clone()
+            },
+            ConfigError::Mtu,
+        ),
+        (
+            Config {
+                send_buffer_bytes: 10,
+                ..rfc.clone()
+            },
+            ConfigError::Buffer,
+        ),
+        (
+            Config {
+                inbound_streams: 0,
+                ..rfc.clone()
+            },
+            ConfigError::Streams,
+        ),
+    ];
+    for (config, error) in cases {
+        assert_eq!(config.check(), Err(error));
+    }
+}

@@ -142,3 +142,94 @@ impl Run {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Trace;
+
+    fn piece(tsn: u32, begin: bool, end: bool) -> DataChunk {
+        DataChunk {
+            tsn: Tsn(tsn),
+            stream: 0,
+            ssn: Ssn(0),
+            ppid: tsn,
+            unordered: false,
+            begin,
+            end,
+            immediate: false,
+            payload: Payload::Sized(10),
+            trace: Trace::default(),
+        }
+    }
+
+    fn insert(
+        pieces: &mut Reassembly,
+        chunk: DataChunk,
+    ) -> Result<Option<(u32, u32)>, Contradiction> {
+        let whole = pieces.insert(Time::ZERO, chunk)?;
+        Ok(whole.map(|m| (m.first_tsn.0, m.last_tsn.0)))
+    }
+
+    #[test]
+    fn pieces_come_in_any_order() {
+        let mut pieces = Reassembly::default();
+        // Two neighbouring messages, across the wrap: the end of the first is the
+        // last to come.
+        let last = u32::MAX;
+        assert_eq!(insert(&mut pieces, piece(2, false, true)), Ok(None));
+        assert_eq!(insert(&mut pieces, piece(last, false, false)), Ok(None));
+        assert_eq!(insert(&mut pieces, piece(last - 1, true, false)), Ok(None));
+        assert_eq!(insert(&mut pieces, piece(1, true, false)), Ok(Some((1, 2))));
+        assert_eq!(pieces.bytes(), 20);
+        assert_eq!(
+            insert(&mut pieces, piece(0, false, true)),
+            Ok(Some((last - 1, 0)))
+        );
+        assert_eq!(pieces.bytes(), 0);
+    }
+
+    #[test]
+    fn a_middle_piece_joins_both_sides() {
+        let mut pieces = Reassembly::default();
+        assert_eq!(insert(&mut pieces, piece(5, true, false)), Ok(None));
+        assert_eq!(insert(&mut pieces, piece(7, false, true)), Ok(None));
+        assert_eq!(
+            insert(&mut pieces, piece(6, false, false)),
+            Ok(Some((5, 7)))
+        );
+    }
+
+    #[test]
+    fn contradictions_are_noticed() {
+        let with = |first: DataChunk, second: DataChunk| {
+            let mut pieces = Reassembly::default();
+            insert(&mut pieces, first).unwrap();
+            insert(&mut pieces, second)
+        };
+        // A message begins within another, or goes on after its end.
+        assert_eq!(
+            with(piece(5, true, false), piece(6, true, false)),
+            Err(Contradiction)
+        );
+        assert_eq!(
+            with(piece(5, false, true), piece(6, false, false)),
+            Err(Contradiction)
+        );
+        assert_eq!(
+            with(piece(6, false, false), piece(5, false, true)),
+            Err(Contradiction)
+        );
+        // Its pieces name different streams or places in the stream.
+        let other = DataChunk {
+            stream: 1,
+            ..piece(6, false, true)
+        };
+        assert_eq!(with(piece(5, true, false), other), Err(Contradiction));
+        let other = DataChunk {
+            ssn: Ssn(1),
+            ..piece(6, false, true)
+        };
+        assert_eq!(with(piece(5, true, false), other), Err(Contradiction));
+    }
+}
