@@ -1,0 +1,71 @@
+//! What is fuzzed: every parser, and a live association.
+//!
+//! Each target is a function of bytes that must neither panic nor break the
+//! invariant that it states. The programs in `fuzz/fuzz_targets` hand them to a
+//! coverage-guided fuzzer; `tests/replay.rs` runs the committed corpora through
+//! them with every test run.
+
+mod association;
+
+use bytes::Bytes;
+use headway_apps::sip::message::parse_message;
+use headway_experiment::RunSpec;
+use headway_sctp::Packet;
+
+pub use association::sctp_association;
+
+/// A named target.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target with the name of its corpus.
+pub const TARGETS: [Target; 4] = [
+    ("sctp_packet", sctp_packet),
+    ("sctp_association", sctp_association),
+    ("sip_message", sip_message),
+    ("run_spec", run_spec),
+];
+
+/// A packet that the codec reads is written again and read as the same packet,
+/// and its size is the length of what is written.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn sctp_packet(data: &[u8]) {
+    let mut wire = data.to_vec();
+    seal(&mut wire);
+    let Ok(packet) = Packet::decode(&Bytes::from(wire)) else {
+        return;
+    };
+    let mut written = Vec::new();
+    packet.encode(&mut written);
+    assert_eq!(written.len(), packet.size_bytes() as usize);
+    let again = Packet::decode(&Bytes::from(written)).expect("what the codec wrote");
+    assert_eq!(again, packet);
+}
+
+/// Puts the checksum of an SCTP packet right (RFC 9260, appendix A), so that
+/// what is behind the check is reached.
+fn seal(wire: &mut [u8]) {
+    if wire.len() >= 12 {
+        wire[8..12].fill(0);
+        let checksum = crc32c::crc32c(wire).to_le_bytes();
+        wire[8..12].copy_from_slice(&checksum);
+    }
+}
+
+/// The reader of SIP messages takes or refuses.
+pub fn sip_message(data: &[u8]) {
+    let _ = parse_message(data);
+}
+
+/// The reader of RunSpecs takes or refuses, and says why.
+///
+/// # Panics
+/// Where a refusal has no reason.
+pub fn run_spec(data: &[u8]) {
+    if let Ok(text) = core::str::from_utf8(data)
+        && let Err(error) = RunSpec::from_json(text)
+    {
+        assert!(!error.to_string().is_empty());
+    }
+}
