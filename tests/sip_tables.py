@@ -7,9 +7,14 @@ what the simulator finds is tested on real runs elsewhere.
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
+
+from headway.metrics import METRICS
+from headway.stats import LEVELS, points
+from headway.study import locate
 
 LOSSES = (0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08)
 FACTORS = [
@@ -85,3 +90,32 @@ def sip_runs(replications: int = 10, seed: int = 1) -> pl.DataFrame:
                 }
             )
     return pl.DataFrame(rows)
+
+
+def write_results(folder: Path, runs: pl.DataFrame, study: str | None = None) -> Path:
+    """Make `folder` a results folder that holds `runs`, by default of the shipped study."""
+    parts = ["sender_wait_mean_s", "network_mean_s", "recovery_mean_s", "hol_blocking_mean_s"]
+    runs = runs.with_columns(pl.sum_horizontal(parts).alias("message_delay_mean_s"))
+    factors = [name for name in FACTORS if name in runs.columns]
+    metrics = [name for name in runs.columns if name in METRICS["sip"]]
+    runs.write_parquet(folder / "runs.parquet")
+    points(runs, ["point_id", *factors], metrics).write_parquet(folder / "points.parquet")
+    text = locate("sip-random-loss").read_text() if study is None else study
+    (folder / "study.toml").write_text(text)
+    return folder
+
+
+def with_every_metric(runs: pl.DataFrame) -> pl.DataFrame:
+    """`runs` with a column for each metric that real runs have."""
+    rng = np.random.default_rng(3)
+    missing = [name for name in METRICS["sip"] if name not in runs.columns]
+    return runs.with_columns(pl.Series(name, rng.random(len(runs))) for name in missing)
+
+
+def write_distributions(folder: Path, runs: pl.DataFrame) -> None:
+    """The distributions of every run: 201 quantiles of made-up delays."""
+    rng = np.random.default_rng(4)
+    quantiles = np.quantile(rng.exponential(0.1, size=(400, len(runs))), LEVELS, axis=0).T
+    pl.DataFrame(
+        {"run_id": runs["run_id"], "metric": "psd_s", "quantiles": quantiles.tolist()}
+    ).write_parquet(folder / "distributions.parquet")

@@ -12,36 +12,13 @@ from headway.claims import load
 from headway.errors import UserError
 from headway.plots.columns import Scale
 from headway.report.words import change, listed, number, quantity
-from headway.stats import points
 from headway.study import locate
 from real_results import results_folder
-from sip_tables import FACTORS, sip_runs
-
-METRICS = [
-    "psd_p95_s",
-    "psd_clean_sd_s",
-    "sender_wait_mean_s",
-    "network_mean_s",
-    "recovery_mean_s",
-    "hol_blocking_mean_s",
-    "message_delay_mean_s",
-]
-
-
-def folder_of(tmp_path: Path, runs: pl.DataFrame, study: str | None = None) -> Path:
-    """A results folder that holds `runs`."""
-    parts = [name for name in METRICS if name.endswith("_mean_s") and name in runs.columns]
-    runs = runs.with_columns(pl.sum_horizontal(parts).alias("message_delay_mean_s"))
-    factors = [name for name in FACTORS if name in runs.columns]
-    runs.write_parquet(tmp_path / "runs.parquet")
-    points(runs, ["point_id", *factors], METRICS).write_parquet(tmp_path / "points.parquet")
-    text = locate("sip-random-loss").read_text() if study is None else study
-    (tmp_path / "study.toml").write_text(text)
-    return tmp_path
+from sip_tables import FACTORS, sip_runs, write_results
 
 
 def test_holb_that_matters_everywhere(tmp_path: Path) -> None:
-    found = report.answer(folder_of(tmp_path, sip_runs()))
+    found = report.answer(write_results(tmp_path, sip_runs()))
     first, cost, shift = found.sentences
     assert first == (
         "HOLB matters from the lowest loss rate studied: already at 0.5 % the 95th percentile of "
@@ -59,7 +36,7 @@ def test_holb_that_matters_everywhere(tmp_path: Path) -> None:
 
 def test_equal_delay_is_told_in_loss(tmp_path: Path) -> None:
     # Without noise: 190 ms with HOLB at 2 % and 190 ms without at 4 %, in every scenario.
-    found = report.answer(folder_of(tmp_path, sip_runs()))
+    found = report.answer(write_results(tmp_path, sip_runs()))
     text = " ".join([*found.sentences, *found.notes])
     assert "ordered delivery at 2 %" in text or "ordered delivery at 1 %" in text
 
@@ -71,7 +48,7 @@ def test_holb_that_matters_from_some_loss_on(tmp_path: Path) -> None:
     runs = runs.with_columns(
         pl.when(same).then(2 * delay).otherwise(pl.col("psd_p95_s")).alias("psd_p95_s")
     )
-    found = report.answer(folder_of(tmp_path, runs))
+    found = report.answer(write_results(tmp_path, runs))
     assert "starts to make" in found.sentences[0]
     assert "at a loss rate of 2 % in 24 of 24 scenarios" in found.sentences[0]
     assert found.sentences[1].startswith("At 2 % it costs ")
@@ -80,14 +57,14 @@ def test_holb_that_matters_from_some_loss_on(tmp_path: Path) -> None:
 def test_holb_that_never_matters(tmp_path: Path) -> None:
     runs = sip_runs()
     flat = 0.1 + 0.001 * pl.col("replication")
-    found = report.answer(folder_of(tmp_path, runs.with_columns(flat.alias("psd_p95_s"))))
+    found = report.answer(write_results(tmp_path, runs.with_columns(flat.alias("psd_p95_s"))))
     assert "no lasting significant difference" in found.sentences[0]
     assert all(row[-1] == "0/24" for row in found.table.rows)
 
 
 def test_one_replication_says_so(tmp_path: Path) -> None:
     runs = sip_runs().filter(pl.col("replication") == 0)
-    found = report.answer(folder_of(tmp_path, runs))
+    found = report.answer(write_results(tmp_path, runs))
     assert any("One replication" in text for text in (*found.sentences, *found.notes))
 
 
@@ -96,7 +73,7 @@ def test_a_study_without_delivery_tells_what_moves_its_metric(tmp_path: Path) ->
     start = text.index('[[factor]]\nkey = "transport.delivery"')
     end = text.index("[report]")
     runs = sip_runs().filter(pl.col("transport.delivery") == "ordered").drop("transport.delivery")
-    found = report.answer(folder_of(tmp_path, runs, text[:start] + text[end:]))
+    found = report.answer(write_results(tmp_path, runs, text[:start] + text[end:]))
     assert found.sentences[1].startswith("Loss rate moves it most: from ")
     assert "at 0.5 % to" in found.sentences[1] and "at 8 %" in found.sentences[1]
     assert found.table.rows[0][0] == "loss rate"
@@ -111,7 +88,7 @@ def test_a_study_of_one_point_gives_its_numbers(tmp_path: Path) -> None:
         .replace('kind = "sip"', 'kind = "sip"\ncall_rate = 40')
     )
     runs = sip_runs().filter(pl.col("point_id") == 0).drop(FACTORS)
-    found = report.answer(folder_of(tmp_path, runs, scenario))
+    found = report.answer(write_results(tmp_path, runs, scenario))
     assert found.sentences[0].startswith("The 95th percentile of the post-selection delay is ")
     assert "10 runs" in found.sentences[0]
 

@@ -15,6 +15,7 @@ import pytest
 from headway import claims, report
 from headway.claims import Outcome
 from real_results import results_folder
+from sip_tables import sip_runs, with_every_metric, write_distributions, write_results
 
 
 @pytest.fixture(scope="module")
@@ -149,20 +150,19 @@ def test_a_claim_that_is_lost_is_told(folder: Path) -> None:
         file.write_text(kept)
 
 
-def test_it_is_written_quickly(folder: Path) -> None:
-    """The whole command, imports included, for the size of the full study."""
+def test_the_full_study_is_reported_within_three_seconds(tmp_path: Path) -> None:
+    """A process of its own, imports included, for 3360 runs whose claims have been checked."""
+    runs = with_every_metric(sip_runs())
+    write_results(tmp_path, runs)
+    write_distributions(tmp_path, runs)
+    claims.check(tmp_path)
     code = (
-        "import time; start = time.perf_counter()\n"
+        "import time\n"
         "from headway import report\n"
-        f"report.write({str(folder)!r})\n"
-        "print(time.perf_counter() - start)"
+        f"report.write({str(tmp_path)!r})\n"
+        # The time of this process alone: other work on the machine does not count.
+        "print(time.process_time())"
     )
-    best = min(
-        float(
-            subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True
-            ).stdout
-        )
-        for _ in range(2)
-    )
-    assert best < 3.0
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 3.0
+    assert (tmp_path / "report.html").stat().st_size < 8_000_000
