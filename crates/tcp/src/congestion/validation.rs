@@ -47,6 +47,12 @@ impl Usage {
         }
     }
 
+    /// Whether any knob needs to know what was sent.
+    pub(crate) fn wants_rows(config: &Config) -> bool {
+        config.window_when_limited == WindowWhenLimited::Linux
+            || config.validation == Validation::Rfc2861
+    }
+
     /// A row of transmissions is over; `limited` says that the window ended it
     /// while there was more to send.
     pub(crate) fn sent(&mut self, config: &Config, window: &mut Window, sent: SentRow) {

@@ -32,7 +32,7 @@ impl Connection {
     pub fn abort(&mut self, now: Time) {
         self.now = now;
         if self.synchronised() && self.state != State::TimeWait {
-            self.reply = Some(self.bare(Flags::RST.with(Flags::ACK)));
+            self.reply = Some(Box::new(self.bare(Flags::RST.with(Flags::ACK))));
         }
         if self.state != State::Closed {
             self.end(Event::Closed);
@@ -79,7 +79,7 @@ impl Connection {
             reply.ack = segment.seq.plus(segment.sequence_length());
             reply.flags = Flags::RST.with(Flags::ACK);
         }
-        self.reply = Some(reply);
+        self.reply = Some(Box::new(reply));
     }
 
     pub(super) fn on_fin_acknowledged(&mut self, now: Time) {

@@ -4,6 +4,7 @@ use headway_sansio::{Duration, Time};
 use smallvec::SmallVec;
 
 use super::{Connection, Event, State};
+use crate::config::AckPolicy;
 use crate::receiver::Network;
 use crate::segment::{Flags, Segment};
 use crate::sender::Ack;
@@ -212,7 +213,11 @@ impl Connection {
         }
         let network = Network {
             srtt: self.sender.rtt.srtt(),
-            rto: self.sender.rto(&self.config),
+            rto: if self.config.ack_policy == AckPolicy::Adaptive {
+                self.sender.rto(&self.config)
+            } else {
+                Duration::ZERO
+            },
         };
         let mss = self.sender.agreed.mss;
         self.receiver

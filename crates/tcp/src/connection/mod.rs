@@ -108,7 +108,7 @@ pub struct Connection {
     last_ack_sent: u64,
     time_wait_until: Time,
     /// A segment outside of the stream: RST.
-    reply: Option<Segment>,
+    reply: Option<Box<Segment>>,
     write_was_refused: bool,
     events: u8,
     now: Time,

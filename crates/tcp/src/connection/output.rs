@@ -1,47 +1,40 @@
 //! Segments to send: data with the acknowledgement on it, or that alone.
 
-use super::{Connection, State};
-use crate::segment::{Flags, Options, SackBlock, Segment, Timestamps};
-use crate::sender::Transmission;
 use headway_sansio::Payload;
+
+use super::{Connection, State};
+use crate::segment::{Flags, Options, SackBlock, SackBlocks, Segment, Timestamps};
+use crate::sender::Transmission;
+use crate::seq::SeqNumber;
 
 impl Connection {
     /// The next segment to send, in the order in which they are to leave.
     pub fn poll_transmit(&mut self) -> Option<Segment> {
-        if let Some(reply) = self.reply.take() {
+        if self.reply.is_some() {
             self.stats.segments_sent += 1;
-            return Some(reply);
+            return self.reply.take().map(|reply| *reply);
         }
-        let segment = match self.state {
-            State::Closed | State::Listen => return None,
+        match self.state {
+            State::Closed | State::Listen => None,
             State::SynSent | State::SynReceived => {
                 if !self.handshake.wanted {
                     return None;
                 }
-                self.syn()
+                self.stats.segments_sent += 1;
+                Some(self.syn())
             }
-            State::TimeWait | State::FinWait2 => self.acknowledgement()?,
-            _ => self.data().or_else(|| self.acknowledgement())?,
-        };
-        self.stats.segments_sent += 1;
-        Some(segment)
-    }
-
-    fn data(&mut self) -> Option<Segment> {
-        if let Some(t) = self
-            .sender
-            .next_transmission(&self.config, self.now, &mut self.stats)
-        {
-            return Some(self.with_data(&t));
+            State::TimeWait | State::FinWait2 => self.acknowledgement(),
+            _ => {
+                match self
+                    .sender
+                    .next_transmission(&self.config, self.now, &mut self.stats)
+                {
+                    Some(t) => Some(self.with_data(&t)),
+                    None if self.sender.take_window_probe() => Some(self.window_probe()),
+                    None => self.acknowledgement(),
+                }
+            }
         }
-        if self.sender.take_window_probe() {
-            // A segment just below the peer's window, which it answers (RFC
-            // 9293, section 3.10.7.4), as Linux sends it.
-            let mut probe = self.filled(Flags::ACK, u32::MAX);
-            probe.seq = self.first_sent.at(self.sender.una).plus(u32::MAX);
-            return Some(probe);
-        }
-        None
     }
 
     fn with_data(&mut self, t: &Transmission) -> Segment {
@@ -52,16 +45,13 @@ impl Connection {
         if t.push {
             flags = flags.with(Flags::PSH);
         }
-        let mut segment = self.filled(flags, self.sender.agreed.mss.saturating_sub(t.len));
-        segment.seq = self.first_sent.at(t.start);
-        segment.offset = t.start;
-        segment.payload = if t.len == 0 {
+        let payload = if t.len == 0 {
             Payload::Sized(0)
         } else {
             self.sender.payload(t)
         };
-        segment.retransmission = t.retransmission;
-        segment
+        let room = self.sender.agreed.mss.saturating_sub(t.len);
+        self.filled(flags, self.first_sent.at(t.start), t, payload, room)
     }
 
     /// An acknowledgement alone, if one is due now.
@@ -70,48 +60,94 @@ impl Connection {
             return None;
         }
         self.stats.pure_acks += 1;
-        Some(self.filled(Flags::ACK, u32::MAX))
+        Some(self.without_data(0))
     }
 
-    /// A segment with everything but data. SACK blocks take at most `room`
-    /// bytes, so that they never make a segment longer than the MSS allows; an
+    /// A segment just below the peer's window, which it answers (RFC 9293,
+    /// section 3.10.7.4), as Linux sends it.
+    fn window_probe(&mut self) -> Segment {
+        let back = self.sender.next - self.sender.una + 1;
+        self.without_data(back as u32)
+    }
+
+    fn without_data(&mut self, back: u32) -> Segment {
+        let seq = self.first_sent.at(self.sender.next);
+        let nothing = Transmission {
+            start: self.sender.next,
+            len: 0,
+            fin: false,
+            push: false,
+            retransmission: false,
+        };
+        let seq = seq.plus(back.wrapping_neg());
+        self.filled(Flags::ACK, seq, &nothing, Payload::Sized(0), u32::MAX)
+    }
+
+    /// A segment of an open connection. SACK blocks take at most `room` bytes,
+    /// so that they never make a segment longer than the MSS allows; an
     /// acknowledgement whose blocks do not fit follows alone.
-    fn filled(&mut self, flags: Flags, room: u32) -> Segment {
-        let now = self.now;
-        let mut segment = self.bare(flags);
-        let offered = self.receiver.offer(&self.config);
-        // RFC 7323, section 2.3: never more than there is.
-        segment.window = (offered >> self.our_shift).min(u64::from(u16::MAX)) as u16;
+    #[inline]
+    fn filled(
+        &mut self,
+        flags: Flags,
+        seq: SeqNumber,
+        t: &Transmission,
+        payload: Payload,
+        room: u32,
+    ) -> Segment {
         let agreed = self.sender.agreed;
-        if agreed.timestamps {
-            segment.options.timestamps = Some(Timestamps {
-                value: self.clock(),
-                echo: self.recent_timestamp,
-            });
-        }
-        let mut complete = true;
-        if agreed.sack && self.receiver.has_blocks() {
-            let fitting = room.saturating_sub(4) / 8;
-            let most = Options::sack_room(agreed.timestamps).min(fitting as usize);
-            if most == 0 {
-                complete = false;
-            } else {
-                for (start, end) in self.receiver.blocks(most) {
-                    segment.options.sack.push(SackBlock {
-                        start: self.first_received.at(start),
-                        end: self.first_received.at(end),
-                    });
-                }
-            }
-        }
-        self.last_ack_sent = self.receiver.ack_offset();
+        let (sack, complete) = if agreed.sack && self.receiver.has_blocks() {
+            self.blocks(room)
+        } else {
+            (SackBlocks::default(), true)
+        };
+        let timestamps = agreed.timestamps.then(|| Timestamps {
+            value: self.clock(),
+            echo: self.recent_timestamp,
+        });
+        let ack = self.receiver.ack_offset();
+        let offered = self.receiver.offer(&self.config);
+        self.last_ack_sent = ack;
         let urgent = self.receiver.acks.at_once;
         let with_data = room != u32::MAX;
-        self.receiver.acks.sent(&self.config, now, with_data);
-        if !complete && urgent {
-            self.receiver.acks.at_once = true;
+        self.receiver.acks.sent(&self.config, self.now, with_data);
+        self.receiver.acks.at_once |= urgent && !complete;
+        self.stats.segments_sent += 1;
+        Segment {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            seq,
+            ack: self.first_received.at(ack),
+            flags,
+            window: (offered >> self.our_shift).min(u64::from(u16::MAX)) as u16,
+            options: Options {
+                mss: None,
+                window_scale: None,
+                sack_permitted: false,
+                timestamps,
+                sack,
+            },
+            payload,
+            offset: t.start,
+            retransmission: t.retransmission,
         }
-        segment
+    }
+
+    /// SACK blocks for a segment with `room` bytes to spare, and whether there
+    /// was room for any.
+    fn blocks(&mut self, room: u32) -> (SackBlocks, bool) {
+        let fitting = room.saturating_sub(4) / 8;
+        let most = Options::sack_room(self.sender.agreed.timestamps).min(fitting as usize);
+        let mut sack = SackBlocks::default();
+        if most > 0 {
+            for (start, end) in self.receiver.blocks(most) {
+                sack.push(SackBlock {
+                    start: self.first_received.at(start),
+                    end: self.first_received.at(end),
+                });
+            }
+        }
+        (sack, most > 0)
     }
 
     /// A segment with ports, acknowledgement and sequence number only.
@@ -123,7 +159,7 @@ impl Connection {
             ack: if flags.has(Flags::ACK) {
                 self.first_received.at(self.receiver.ack_offset())
             } else {
-                crate::seq::SeqNumber(0)
+                SeqNumber(0)
             },
             flags,
             window: 0,

@@ -235,5 +235,6 @@ impl DelayedAck {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Network {
     pub(crate) srtt: Option<Duration>,
+    /// For the adaptive policy only; zero otherwise.
     pub(crate) rto: Duration,
 }

@@ -5,7 +5,7 @@ use headway_sansio::{Duration, Payload, Time};
 
 use super::{Phase, Sender};
 use crate::config::{Config, IdleRestart, Nagle, RetransmitMerge, WindowUnit};
-use crate::congestion::SentRow;
+use crate::congestion::{SentRow, Usage};
 use crate::stats::Stats;
 
 /// A piece of the stream that is to be put into a segment now.
@@ -280,7 +280,7 @@ impl Sender {
     /// Nothing more can be sent now.
     fn end_row(&mut self, config: &Config, now: Time) {
         let limited = core::mem::take(&mut self.limited_by_window);
-        if core::mem::take(&mut self.sent_in_row) {
+        if core::mem::take(&mut self.sent_in_row) && Usage::wants_rows(config) {
             let row = SentRow {
                 now,
                 rto: self.rto(config),
