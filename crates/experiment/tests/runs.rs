@@ -29,6 +29,10 @@ fn spec(change: Json) -> RunSpec {
 
 fn lay_over(base: &mut Json, change: Json) {
     match (base, change) {
+        // Another kind has other keys: it replaces the whole.
+        (base @ Json::Object(_), Json::Object(change)) if change.contains_key("kind") => {
+            *base = Json::Object(change);
+        }
         (Json::Object(base), Json::Object(change)) => {
             for (key, value) in change {
                 lay_over(base.entry(key).or_insert(Json::Null), value);
@@ -164,6 +168,20 @@ fn a_path_that_lets_nothing_through_ends_the_run() {
     let result = run(&spec(json!({ "path": { "loss": { "rate": 1.0 } } }))).unwrap();
     assert!(!result.complete);
     assert_eq!(count(&result, "calls"), 0);
+}
+
+/// The first ten packets of each direction are lost: longer than a handshake
+/// with eight retransmissions of INIT lasts.
+#[test]
+fn a_failed_handshake_is_tried_again() {
+    let mut lost = vec![1; 10];
+    lost.extend([0; 100_000]);
+    let result = run(&spec(
+        json!({ "path": { "loss": { "kind": "trace", "lost": lost} } }),
+    ));
+    let result = result.unwrap();
+    assert!(result.complete);
+    assert!(count(&result, "calls") > 300);
 }
 
 /// Integers, so that a change of behaviour shows as a change of this table.

@@ -136,7 +136,7 @@ impl RunSpec {
         self.transport.validate()?;
         self.path
             .validate()
-            .map_err(|e| SpecError::new("path", e.to_string()))?;
+            .map_err(|e| SpecError::new(format!("path.{}", e.key), e.reason))?;
         Ok(())
     }
 

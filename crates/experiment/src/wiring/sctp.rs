@@ -6,8 +6,10 @@ use std::sync::Arc;
 use headway_apps::sip::Content;
 use headway_apps::{Delivery, Incoming, MessageId, Outgoing, Peer};
 use headway_path::Wire;
-use headway_sansio::{Payload, Time};
-use headway_sctp::{Association, Chunk, Config, DataChunk, Event, Message, Packet, SendError};
+use headway_sansio::{Payload, Seed, Time};
+use headway_sctp::{
+    Association, Chunk, Config, DataChunk, Event, LostReason, Message, Packet, SendError,
+};
 
 use super::carrier::{Carrier, Counters, News};
 use super::gauge::Gauge;
@@ -35,6 +37,24 @@ pub(super) struct SctpCarrier {
     held: Gauge,
     ip_header_bytes: u32,
     started: bool,
+    /// The connecting end's: how to dial again.
+    redial: Option<Redial>,
+}
+
+/// Handshakes follow one another until one succeeds: a burst of losses at the
+/// very start is no reason to run without any call, and a SIP proxy tries again.
+struct Redial {
+    config: Arc<Config>,
+    seed: Seed,
+    attempts: u32,
+}
+
+impl Redial {
+    fn dial(&mut self, now: Time) -> Association {
+        let random = self.seed.stream(&format!("association.{}", self.attempts));
+        self.attempts += 1;
+        Association::connect(now, Arc::clone(&self.config), random, PORT, PORT)
+    }
 }
 
 /// SIP's port (RFC 3261, section 19.1.2), here at both ends.
@@ -50,13 +70,13 @@ pub(super) fn ends(
     let config = Arc::new(transport.config()?);
     let rows = spec.collect.messages;
     let traces = Traces::shared([ChunkTrace::new(rows), ChunkTrace::new(rows)]);
-    let connecting = Association::connect(
-        Time::ZERO,
-        Arc::clone(&config),
-        spec.seed.stream("caller.association"),
-        PORT,
-        PORT,
-    );
+    let seed = spec.seed.derive("caller");
+    let mut redial = Redial {
+        config: Arc::clone(&config),
+        seed,
+        attempts: 0,
+    };
+    let connecting = redial.dial(Time::ZERO);
     let listening = Association::listen(
         Arc::clone(&config),
         spec.seed.stream("answerer.association"),
@@ -76,7 +96,9 @@ pub(super) fn ends(
             traces,
         )
     };
-    Ok(([end(0, connecting), end(1, listening)], traces))
+    let mut caller = end(0, connecting);
+    caller.redial = Some(redial);
+    Ok(([caller, end(1, listening)], traces))
 }
 
 impl SctpCarrier {
@@ -101,6 +123,7 @@ impl SctpCarrier {
             held: Gauge::default(),
             ip_header_bytes: config.ip_header_bytes,
             started: false,
+            redial: None,
         }
     }
 
@@ -184,6 +207,11 @@ impl Carrier for SctpCarrier {
                         from: Peer::default(),
                         payload,
                     }));
+                }
+                Event::ConnectionLost {
+                    reason: LostReason::HandshakeTimeout,
+                } if self.redial.is_some() => {
+                    self.association = self.redial.as_mut()?.dial(now);
                 }
                 Event::Aborted { .. } | Event::ConnectionLost { .. } => return Some(News::Dead),
                 _ => {}
