@@ -1,3 +1,46 @@
-//! The network programs of Headway.
+//! `headway-net`: Headway's machines and paths on a real network.
 
-fn main() {}
+mod failure;
+mod relay;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Headway's machines and paths on a real network.
+#[derive(Debug, Parser)]
+#[command(name = "headway-net", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Relay(relay::Args),
+}
+
+fn main() -> ExitCode {
+    // Wrong arguments end the program here, with exit code 2.
+    let result = match Cli::parse().command {
+        Command::Relay(args) => relay::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("headway-net: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}
