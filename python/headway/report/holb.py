@@ -12,12 +12,14 @@ import polars as pl
 
 from headway.plots.columns import Column, scale_of
 from headway.report.answer import Answer, AnswerTable, Question
-from headway.report.words import change, counted, listed, number, quantity, sentence, tally
+from headway.report.words import change, counted, listed, number, quantity, sentence
 
 FACTOR = "transport.delivery"
 SLOW, FAST = ("ordered",), ("unordered", "streams")
 FIRM = 0.9
 """A finding that fewer resamples share is called unsettled."""
+SET_IN = 0.9
+"""HOLB has set in at a level where it is significant in this share of the scenarios."""
 
 
 def answer(question: Question) -> Answer | None:
@@ -96,14 +98,22 @@ class Teller:
                 f"{counted(total, 'scenario')}."
             )
         found = [_onset(curve, x) for curve in self.curves]
-        first = x.label(x.values[0])
-        if all(level == x.values[0] for level in found):
-            return (
-                f"HOLB matters from the lowest {x.name} studied: already at {first} the {metric} "
-                f"is significantly longer in order, {every}."
-            )
         if all(level is None for level in found):
             return f"HOLB makes no lasting significant difference to the {metric}, {every}."
+        above = [
+            _worse(row)
+            for curve, level in zip(self.curves, found, strict=True)
+            for row in curve
+            if level is not None and row[x.key] > level
+        ]
+        rest = ""
+        if not all(above):
+            rest = f"; above, in {sum(above)} of {counted(len(above), 'comparison')}"
+        if all(level == x.values[0] for level in found):
+            return (
+                f"HOLB matters from the lowest {x.name} studied: already at {x.labels[0]} the "
+                f"{metric} is significantly longer in order, {every}{rest}."
+            )
         told = [
             f"at {x.label(value)} in {found.count(value)} of {total}"
             for value in x.values
@@ -113,24 +123,30 @@ class Teller:
         tail = f", and in {never} it never does" if never else ""
         return sentence(
             f"HOLB starts to make the {metric} significantly longer at a {x.name} of "
-            f"{listed(told).removeprefix('at ')} scenarios{tail}."
+            f"{listed(told).removeprefix('at ')} scenarios{tail}{rest}."
         )
 
     def cost(self) -> str:
-        """What HOLB costs, where it sets in and at its worst."""
+        """What HOLB costs, where it has set in and at its worst."""
         x = self.x
         if x is None:
             rows = [curve[0] for curve in self.curves]
             return f"It costs {self._cost(rows)}."
-        found = [level for curve in self.curves if (level := _onset(curve, x)) is not None]
-        start = tally([x.label(level) for level in found])[0][0] if found else x.labels[0]
-        at_start = x.values[x.labels.index(start)]
         by_level = {value: self._at(value) for value in x.values}
+        start = next(
+            (
+                value
+                for value, rows in by_level.items()
+                if sum(map(_worse, rows)) >= SET_IN * len(rows)
+            ),
+            None,
+        )
         worst = max(by_level, key=lambda value: median(r["difference"] for r in by_level[value]))
-        text = f"At {start} it costs {self._cost(by_level[at_start])}"
-        if worst != at_start:
-            text += f"; the most it costs is {self._cost(by_level[worst])} at {x.label(worst)}"
-        return text + "."
+        most = f"{self._cost(by_level[worst])} at {x.label(worst)}"
+        if start is None:
+            return f"The most it costs is {most}."
+        text = f"At {x.label(start)} it costs {self._cost(by_level[start])}"
+        return f"{text}." if worst == start else f"{text}; the most it costs is {most}."
 
     def shift(self) -> str | None:
         """How much more loss (or other x) delivery without HOLB stands for the same delay."""
@@ -263,13 +279,12 @@ def _worse(row: Row) -> bool:
 
 
 def _onset(curve: Sequence[Row], x: Column) -> Any:
-    """The lowest level from which on HOLB is significant throughout; None when there is none."""
-    found = None
-    for row in reversed(curve):
-        if not _worse(row):
-            break
-        found = row[x.key]
-    return found
+    """The lowest level that is significant, as are most of the levels above it, if any is."""
+    for at, row in enumerate(curve):
+        above = curve[at + 1 :]
+        if _worse(row) and 2 * sum(map(_worse, above)) >= len(above):
+            return row[x.key]
+    return None
 
 
 def _reaches(curve: Sequence[Row], x: Column, target: float) -> float | None:

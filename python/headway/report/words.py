@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from headway.plots.columns import Scale
@@ -50,11 +49,6 @@ def listed(words: Sequence[str]) -> str:
 def counted(n: int, word: str, words: str | None = None) -> str:
     """A count with its word."""
     return f"{n} {word}" if n == 1 else f"{n} {words or word + 's'}"
-
-
-def tally(labels: Sequence[str]) -> list[tuple[str, int]]:
-    """How often each label occurs, most frequent first."""
-    return Counter(labels).most_common()
 
 
 def sentence(text: str) -> str:
