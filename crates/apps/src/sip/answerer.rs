@@ -27,7 +27,7 @@ pub struct SipAnswerer {
     reliability: Reliability,
     /// Calls to answer, in the order of their times: the ring time is constant.
     ringing: VecDeque<(Time, u32)>,
-    timers: TimerQueue<Slot>,
+    timers: TimerQueue<(u32, Slot)>,
     outputs: VecDeque<Outgoing>,
     records: Vec<AnswerRecord>,
     calls: Vec<Option<Call>>,
@@ -226,8 +226,8 @@ impl SipAnswerer {
         let after = call.invite.poll_timeout();
         call.ok = repeats.then(|| OkRepeater::start(now, timers));
         let repeat = call.ok.and_then(|ok| ok.poll_timeout());
-        self.timers.moved(number, Slot::Invite, before, after);
-        self.timers.moved(number, Slot::Ok, None, repeat);
+        self.timers.moved((number, Slot::Invite), before, after);
+        self.timers.moved((number, Slot::Ok), None, repeat);
         self.waiting += u32::from(repeats);
         self.records[number as usize].answered = Some(now);
         self.act(number, action, MessageKind::Ok);
@@ -279,7 +279,7 @@ impl SipAnswerer {
                 let action = bye.respond(now, 200);
                 let due = bye.poll_timeout();
                 call.bye = Some(Box::new(bye));
-                self.timers.moved(number, Slot::Bye, None, due);
+                self.timers.moved((number, Slot::Bye), None, due);
                 self.records[number as usize].ended = Some(now);
                 // Whoever hangs up has heard the answer.
                 self.stop_repeating(number);
@@ -326,7 +326,7 @@ impl SipAnswerer {
             (Slot::Ok, None, _) | (Slot::Bye, _, None) => {}
         }
         let due = self.due(number, slot);
-        self.timers.moved(number, slot, None, due);
+        self.timers.moved((number, slot), None, due);
     }
 
     /// When a machine of a call really wants to wake.
@@ -341,13 +341,13 @@ impl SipAnswerer {
 
     fn drop_stale_timers(&mut self) {
         let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        timers.drop_stale(|call, slot| self.due(call, slot));
+        timers.drop_stale(|(call, slot)| self.due(call, slot));
         self.timers = timers;
     }
 
     fn take_due_timer(&mut self, now: Time) -> Option<(u32, Slot)> {
         let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        let due = timers.pop_due(now, |call, slot| self.due(call, slot));
+        let due = timers.pop_due(now, |(call, slot)| self.due(call, slot));
         self.timers = timers;
         due
     }

@@ -47,6 +47,12 @@ impl Arrivals {
         self.next
     }
 
+    /// No more calls begin.
+    pub(super) fn stop(&mut self) {
+        self.end = Time::ZERO;
+        self.next = None;
+    }
+
     /// Whether a call begins now; each is told once.
     pub(super) fn take_due(&mut self, now: Time) -> bool {
         let Some(at) = self.next.filter(|at| *at <= now) else {

@@ -26,7 +26,7 @@ pub struct SipCaller {
     arrivals: Arrivals,
     /// Calls to hang up, in the order of their times: the talk time is constant.
     hang_ups: VecDeque<(Time, u32)>,
-    timers: TimerQueue<Slot>,
+    timers: TimerQueue<(u32, Slot)>,
     outputs: VecDeque<Outgoing>,
     records: Vec<CallRecord>,
     calls: Vec<Call>,
@@ -182,9 +182,9 @@ impl SipCaller {
             open: true,
         });
         self.open += 1;
-        self.timers.moved(number, Slot::Invite, None, due);
+        self.timers.moved((number, Slot::Invite), None, due);
         let patience = self.due(number, Slot::Patience);
-        self.timers.moved(number, Slot::Patience, None, patience);
+        self.timers.moved((number, Slot::Patience), None, patience);
         self.send_invite(number);
     }
 
@@ -223,7 +223,7 @@ impl SipCaller {
         let before = call.invite.poll_timeout();
         let action = call.invite.handle_response(now, code);
         let after = call.invite.poll_timeout();
-        self.timers.moved(number, Slot::Invite, before, after);
+        self.timers.moved((number, Slot::Invite), before, after);
         let record = &mut self.records[number as usize];
         let seen = match kind {
             MessageKind::Ringing => Some(&mut record.ringing),
@@ -267,7 +267,7 @@ impl SipCaller {
     fn hang_up(&mut self, now: Time, number: u32) {
         let bye = Client::start(now, self.script.timers, self.reliability);
         self.timers
-            .moved(number, Slot::Bye, None, bye.poll_timeout());
+            .moved((number, Slot::Bye), None, bye.poll_timeout());
         self.calls[number as usize].bye = Some(Box::new(bye));
         self.send_bye(number);
     }
@@ -281,7 +281,7 @@ impl SipCaller {
         let before = bye.poll_timeout();
         let action = bye.handle_response(now, 200);
         let after = bye.poll_timeout();
-        self.timers.moved(number, Slot::Bye, before, after);
+        self.timers.moved((number, Slot::Bye), before, after);
         if action == ClientAction::PassUp {
             self.records[number as usize].finished = Some(now);
             self.close(now, number);
@@ -323,7 +323,7 @@ impl SipCaller {
             _ => {}
         }
         let due = self.due(number, slot);
-        self.timers.moved(number, slot, None, due);
+        self.timers.moved((number, slot), None, due);
     }
 
     /// When a machine of a call really wants to wake.
@@ -346,13 +346,13 @@ impl SipCaller {
 
     fn drop_stale_timers(&mut self) {
         let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        timers.drop_stale(|call, slot| self.due(call, slot));
+        timers.drop_stale(|(call, slot)| self.due(call, slot));
         self.timers = timers;
     }
 
     fn take_due_timer(&mut self, now: Time) -> Option<(u32, Slot)> {
         let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        let due = timers.pop_due(now, |call, slot| self.due(call, slot));
+        let due = timers.pop_due(now, |(call, slot)| self.due(call, slot));
         self.timers = timers;
         due
     }

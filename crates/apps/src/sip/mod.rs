@@ -21,6 +21,7 @@ mod script;
 mod sequence;
 mod timer_queue;
 pub mod transaction;
+pub mod ua;
 mod workload;
 mod write;
 

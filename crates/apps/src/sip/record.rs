@@ -19,17 +19,22 @@ pub struct CallRecord {
     pub invites: u32,
 }
 
-/// What a caller waited for in vain.
+/// Why a caller gave up; in the first three cases, what it waited for in vain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// Any response to the INVITE: timer B, 64*T1.
     NoResponse,
-    /// The 200 to the INVITE for 64*T1 and the ring time, over an unreliable
-    /// transport. Seed 1's rule (32 s from the first INVITE), with the time that
-    /// the called party takes added.
+    /// The 200 to the INVITE, for as long as the caller is patient. Simulated
+    /// calls over an unreliable transport wait for 64*T1 and the ring time: seed
+    /// 1's rule (32 s from the first INVITE), with the time that the called
+    /// party takes added.
     NoAnswer,
     /// Any final response to the BYE: timer F, 64*T1.
     NoReplyToBye,
+    /// A final response other than 2xx came, with this status code.
+    Refused(u16),
+    /// The transport could not send.
+    NotSent,
 }
 
 impl CallRecord {

@@ -1,4 +1,4 @@
-//! The timers of many calls in one queue.
+//! The timers of many machines in one queue.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,43 +11,39 @@ use headway_sansio::Time;
 /// goes stale: the owner tells when a machine is really due, and an entry with
 /// another time counts for nothing.
 #[derive(Clone, Debug)]
-pub(super) struct TimerQueue<S> {
-    heap: BinaryHeap<Reverse<(Time, u32, S)>>,
+pub(super) struct TimerQueue<K> {
+    heap: BinaryHeap<Reverse<(Time, K)>>,
 }
 
-impl<S: Copy + Ord> TimerQueue<S> {
+impl<K: Copy + Ord> TimerQueue<K> {
     pub(super) fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
         }
     }
 
-    /// Notes that machine `slot` of a call went from one due time to another.
-    pub(super) fn moved(&mut self, call: u32, slot: S, before: Option<Time>, after: Option<Time>) {
+    /// Notes that a machine went from one due time to another.
+    pub(super) fn moved(&mut self, key: K, before: Option<Time>, after: Option<Time>) {
         if let Some(at) = after.filter(|_| after != before) {
-            self.heap.push(Reverse((at, call, slot)));
+            self.heap.push(Reverse((at, key)));
         }
     }
 
     /// Takes the first entry that is due at `now`, stale ones skipped.
-    pub(super) fn pop_due(
-        &mut self,
-        now: Time,
-        due: impl Fn(u32, S) -> Option<Time>,
-    ) -> Option<(u32, S)> {
+    pub(super) fn pop_due(&mut self, now: Time, due: impl Fn(K) -> Option<Time>) -> Option<K> {
         self.drop_stale(due);
-        let Reverse((at, ..)) = self.heap.peek()?;
+        let Reverse((at, _)) = self.heap.peek()?;
         if *at > now {
             return None;
         }
-        let Reverse((_, call, slot)) = self.heap.pop()?;
-        Some((call, slot))
+        let Reverse((_, key)) = self.heap.pop()?;
+        Some(key)
     }
 
     /// Drops stale entries from the front, so that [`Self::next`] is true.
-    pub(super) fn drop_stale(&mut self, due: impl Fn(u32, S) -> Option<Time>) {
-        while let Some(Reverse((at, call, slot))) = self.heap.peek() {
-            if due(*call, *slot) == Some(*at) {
+    pub(super) fn drop_stale(&mut self, due: impl Fn(K) -> Option<Time>) {
+        while let Some(Reverse((at, key))) = self.heap.peek() {
+            if due(*key) == Some(*at) {
                 return;
             }
             self.heap.pop();
@@ -56,6 +52,6 @@ impl<S: Copy + Ord> TimerQueue<S> {
 
     /// When the first entry is due.
     pub(super) fn next(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse((at, ..))| *at)
+        self.heap.peek().map(|Reverse((at, _))| *at)
     }
 }

@@ -81,6 +81,21 @@ impl Address {
         Ok(address)
     }
 
+    /// The address as an entry of a Route: URI and parameters, without a name.
+    #[must_use]
+    pub fn to_route(&self) -> String {
+        let mut text = format!("<{}>", self.uri);
+        for (name, value) in &self.parameters {
+            text.push(';');
+            text.push_str(name);
+            if let Some(value) = value {
+                text.push('=');
+                text.push_str(value);
+            }
+        }
+        text
+    }
+
     /// Reads a list of addresses, as of Contact and Route.
     pub(super) fn read_list(value: &str) -> Result<Vec<Self>, SipError> {
         let mut scan = Scan::new(value);

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use ezk_sip_types::Name;
 use ezk_sip_types::print::AppendCtx;
 
+use super::via::first_length;
 use super::{Method, SipMessage, StartLine};
 
 /// A message that is being written. Content-Length comes by itself.
@@ -82,9 +83,7 @@ impl Draft {
 /// response that makes a dialog also takes Record-Route along (section 12.1.1).
 #[must_use]
 pub fn response_to(request: &SipMessage, code: u16, reason: &str, tag: Option<&str>) -> Draft {
-    let mut draft = Draft::response(code, reason)
-        .copy(request, &Name::VIA)
-        .copy(request, &Name::FROM);
+    let mut draft = copy_via(Draft::response(code, reason), request).copy(request, &Name::FROM);
     draft = match tag {
         Some(tag) if request.to.tag.is_none() => {
             let to = request.values(&Name::TO).next().unwrap_or_default();
@@ -98,6 +97,21 @@ pub fn response_to(request: &SipMessage, code: u16, reason: &str, tag: Option<&s
     draft
         .copy(request, &Name::CALL_ID)
         .copy(request, &Name::CSEQ)
+}
+
+/// Copies Via, and adds to the topmost where the request came from.
+fn copy_via(draft: Draft, request: &SipMessage) -> Draft {
+    let Some(source) = request.received else {
+        return draft.copy(request, &Name::VIA);
+    };
+    let values = request.values(&Name::VIA).enumerate();
+    values.fold(draft, |draft, (index, value)| {
+        if index > 0 {
+            return draft.header("Via", value);
+        }
+        let (first, rest) = value.split_at(first_length(value));
+        draft.header("Via", format_args!("{first};received={source}{rest}"))
+    })
 }
 
 /// The ACK of a response other than 2xx, which the transaction itself sends
@@ -168,6 +182,25 @@ mod tests {
             CSeq: 7 ACK\r\n\
             Content-Length: 0\r\n\r\n";
         assert_eq!(std::str::from_utf8(&ack), Ok(expected));
+    }
+
+    #[test]
+    fn the_real_source_goes_into_the_topmost_via() {
+        let text = "OPTIONS sip:b SIP/2.0\r\n\
+            Via: SIP/2.0/UDP a.test;branch=z9hG4bK1;x=\",\" , SIP/2.0/UDP c.test\r\n\
+            Via: SIP/2.0/UDP d.test\r\n\
+            From: sip:a;tag=1\r\nTo: sip:b\r\nCall-ID: 1\r\nCSeq: 1 OPTIONS\r\n\r\n";
+        let mut request = parse(&Bytes::from_static(text.as_bytes())).unwrap();
+        request.note_source("192.0.2.7".parse().unwrap());
+        let answer = parse(&response_to(&request, 200, "OK", None).finish()).unwrap();
+        let vias: Vec<&str> = answer.values(&Name::VIA).collect();
+        let first =
+            "SIP/2.0/UDP a.test;branch=z9hG4bK1;x=\",\";received=192.0.2.7 , SIP/2.0/UDP c.test";
+        assert_eq!(vias, [first, "SIP/2.0/UDP d.test"]);
+        // Nothing is added where Via is right.
+        let mut request = parse(&Bytes::from(text.replace("a.test", "192.0.2.7"))).unwrap();
+        request.note_source("192.0.2.7".parse().unwrap());
+        assert_eq!(request.received, None);
     }
 
     #[test]

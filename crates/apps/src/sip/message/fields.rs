@@ -74,6 +74,7 @@ pub(super) fn read(bytes: &Bytes, head: &Head<'_>) -> Result<SipMessage, SipErro
         contact: contacts(head)?,
         body: body(bytes, head)?,
         headers: headers(head),
+        received: None,
     };
     Ok(message)
 }

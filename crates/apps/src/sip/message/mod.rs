@@ -24,6 +24,8 @@ mod proptests;
 #[cfg(test)]
 mod torture_tests;
 
+use std::net::IpAddr;
+
 use bytes::Bytes;
 use bytesstr::BytesStr;
 use ezk_sip_types::header::typed::Via;
@@ -36,6 +38,7 @@ pub use fields::CSeq;
 pub use head::message_length;
 pub use method::Method;
 pub use uri::Uri;
+pub use via::MAGIC_COOKIE;
 
 /// A SIP request or response, read and checked.
 #[derive(Clone, Debug)]
@@ -61,6 +64,9 @@ pub struct SipMessage {
     pub contact: Contacts,
     /// The body, exactly as long as Content-Length says.
     pub body: Bytes,
+    /// Where a request really came from, where its topmost Via says otherwise;
+    /// set by [`Self::note_source`].
+    pub received: Option<IpAddr>,
 }
 
 /// The first line.
@@ -123,6 +129,19 @@ impl SipMessage {
             .params
             .get_val("branch")
             .map(BytesStr::as_str)
+    }
+
+    /// Notes the address that a request came from. Where the topmost Via says
+    /// another, responses carry it there (RFC 3261 section 18.2.1).
+    pub fn note_source(&mut self, source: IpAddr) {
+        self.received = (self.top_via().sent_by.ip() != Some(source)).then_some(source);
+    }
+
+    /// The addresses of Route or Record-Route, in order.
+    #[must_use]
+    pub fn addresses(&self, name: &Name) -> Vec<Address> {
+        let lists = self.values(name).map(Address::read_list);
+        lists.filter_map(Result::ok).flatten().collect()
     }
 
     /// The values of a header as they stand, one for each line that has it.

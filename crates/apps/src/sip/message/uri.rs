@@ -43,6 +43,18 @@ impl Uri {
         self.is_sip() && split_sip(&self.text).is_some_and(|parts| parts.headers.is_some())
     }
 
+    /// The URI as a request line may have it: a sip or sips URI without the
+    /// headers appended to it (section 19.1.1).
+    #[must_use]
+    pub fn without_headers(&self) -> &str {
+        let headers = match self.is_sip() {
+            true => split_sip(&self.text).and_then(|parts| parts.headers),
+            false => None,
+        };
+        let cut = headers.map_or(0, |headers| headers.len() + 1);
+        &self.text[..self.text.len() - cut]
+    }
+
     /// Reads a URI that fills `text`.
     pub(super) fn read(text: &str) -> Result<Self, SipError> {
         let (scheme, rest) = scheme_of(text).ok_or(SipError::new("URI without a scheme"))?;

@@ -9,7 +9,7 @@ use super::lexis::{Scan, is_token, number};
 use super::uri::host_port;
 
 /// What a branch begins with where it is unique (RFC 3261 section 8.1.1.7).
-pub(super) const MAGIC_COOKIE: &str = "z9hG4bK";
+pub const MAGIC_COOKIE: &str = "z9hG4bK";
 
 /// Reads the values of one Via line.
 pub(super) fn read_list(value: &str, vias: &mut Vec<Via>) -> Result<(), SipError> {
@@ -62,6 +62,15 @@ fn take(scan: &mut Scan<'_>) -> Result<Via, SipError> {
         sent_by,
         params,
     })
+}
+
+/// Length of the first Via in a line's value, which the reader has taken.
+pub(super) fn first_length(value: &str) -> usize {
+    let mut scan = Scan::new(value);
+    match take(&mut scan) {
+        Ok(_) => value.len() - scan.rest().len(),
+        Err(_) => value.len(),
+    }
 }
 
 fn check_parameter(name: &str, value: Option<&str>) -> Result<(), SipError> {
