@@ -1,0 +1,274 @@
+"""A model's curve beside a simulation: from a scenario to the settings of its model.
+
+A scenario is the body of a RunSpec or the `[scenario]` of a study: both spellings of a key
+are read (`one_way_delay_ns` with a whole number, `one_way_delay` with "20 ms").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from headway.models.base import ModelError
+from headway.models.registry import get
+from headway.units import DURATION, EVENT_RATE, FRACTION, SIZE, Quantity, QuantityError
+
+__all__ = ["curve_for", "model_for"]
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """What the models ask of an SCTP stack."""
+
+    reports: int
+    repeat: bool
+
+
+_PROFILES = {
+    # RFC 9260: three reports, a chunk fast-retransmitted once; the stacks by their sources.
+    "rfc9260": _Profile(3, False),
+    "lksctp-2.6.11": _Profile(4, True),
+    "lksctp-2.6.18": _Profile(3, False),
+    "freebsd-6.1": _Profile(3, True),
+}
+_RTO_MIN_S = 1.0
+"""Least time-out of all SCTP profiles, which constant delays of up to a second lead to."""
+
+_SIP_FULL_MESSAGES = 3
+"""INVITE, ACK and BYE one way; 180 and two 200s the other."""
+
+
+class _Scenario:
+    """Reads values in base units, with the factors of one point over the scenario."""
+
+    def __init__(self, scenario: Mapping[str, Any], point: Mapping[str, Any]) -> None:
+        self._scenario = scenario
+        self._point = point
+
+    def get(self, path: str, quantity: Quantity | None = None, default: Any = None) -> Any:
+        """The value at a dotted path; a factor's column is in base units already."""
+        if path in self._point:
+            return self._point[path]
+        table: Any = self._scenario
+        *parents, last = path.split(".")
+        for name in parents:
+            table = table.get(name) if isinstance(table, Mapping) else None
+        if not isinstance(table, Mapping):
+            return default
+        if quantity is not None and quantity.suffix and last + quantity.suffix in table:
+            return quantity.column(table[last + quantity.suffix])
+        if last not in table or table[last] is None:
+            return default
+        value = table[last]
+        if quantity is None or not isinstance(value, str):
+            return value
+        try:
+            return quantity.column(quantity.read(value))
+        except QuantityError as error:
+            raise ModelError(f"{path}: {error}") from error
+
+    def need(self, path: str, quantity: Quantity | None = None) -> Any:
+        """The same where the model cannot do without. ModelError where it is missing."""
+        value = self.get(path, quantity)
+        if value is None:
+            raise ModelError(f"the scenario has no {path}, which the model needs")
+        return value
+
+    def loss(self) -> tuple[float, tuple[str, ...]]:
+        """The loss rate, and what about the losses the models leave aside."""
+        rate = self.get("path.loss.rate", FRACTION)
+        kind = self.get("path.loss.kind", default="none" if rate is None else "bernoulli")
+        if kind == "none":
+            return 0.0, ()
+        if kind != "bernoulli":
+            raise ModelError(f'the models know independent losses only, not "{kind}"')
+        aside = ("correlated losses",) if self.get("path.loss.correlation", default=0) else ()
+        if rate is None:
+            raise ModelError("the scenario has no path.loss.rate, which the model needs")
+        return float(rate), aside
+
+    def rtt_s(self) -> float:
+        """Both ways; the reverse path is as long unless it says otherwise."""
+        there = self.need("path.one_way_delay", DURATION)
+        back = self.get("path.reverse.one_way_delay", DURATION, there)
+        return float(there + back)
+
+    def aside(self) -> tuple[str, ...]:
+        """What the path has that no model here knows."""
+        found = []
+        if self.get("path.rate", default=self.get("path.rate_bps")) not in (None, "unlimited"):
+            found.append("limited rate")
+        if self.get("path.queue.kind", default="unlimited") not in ("unlimited", "drd"):
+            found.append("queue")
+        if self.get("path.reorder.probability", FRACTION, 0):
+            found.append("reordering")
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Match:
+    model: str
+    settings: dict[str, Any]
+    columns: Mapping[str, str]
+    """Metric of the study: output of the model."""
+    aside: tuple[str, ...]
+
+
+_PSD = {
+    name: name
+    for name in (
+        "psd_mean_s", "psd_sd_s", "psd_p50_s", "psd_p90_s", "psd_p95_s", "psd_p99_s",
+        "message_delay_mean_s", "network_mean_s", "recovery_mean_s", "hol_blocking_mean_s",
+        "clean_share", "hol_blocked_share",
+    )
+}  # fmt: skip
+
+_DELAY = {
+    name: name
+    for name in (
+        "delay_mean_s", "delay_sd_s", "delay_p50_s", "delay_p95_s", "delay_p99_s",
+        "backlog_share", "timeouts_per_loss", "late_share",
+    )
+} | {"delay_max_s": "delay_highest_s"}  # fmt: skip
+
+
+def _sip(at: _Scenario) -> _Match:
+    loss, aside = at.loss()
+    kind = at.need("transport.kind")
+    if kind not in ("sctp", "tcp", "tcp-parallel"):
+        raise ModelError(f'no model for SIP over "{kind}"')
+    known = _PROFILES.get(at.get("transport.profile", default="rfc9260"), _Profile(3, False))
+    repeat = at.get("transport.sctp.repeat_fast_retransmit")
+    rate = at.need("workload.call_rate", EVENT_RATE)
+    if at.get("workload.flow", default="invite-ringing") == "full":
+        rate *= _SIP_FULL_MESSAGES
+        aside = (*aside, "calls of several messages")
+    settings = {
+        "rate": rate,
+        "loss": loss,
+        "rtt_s": at.rtt_s(),
+        "delivery": at.get("transport.delivery", default="ordered"),
+        "streams": at.get("transport.streams", default=16),
+        "connections": at.get("transport.connections", default=1),
+        "rto_s": max(at.get("transport.sctp.rto_min", DURATION, _RTO_MIN_S), at.rtt_s()),
+        "reports": at.get("transport.sctp.missing_report_threshold", default=known.reports),
+        "repeat": known.repeat if repeat is None else repeat != "off",
+    }
+    if kind != "sctp":
+        settings["delivery"] = "ordered"
+        # TCP: three duplicate ACKs; what is retransmitted is not found lost again by them.
+        settings |= {
+            "rto_s": max(at.get("transport.tcp.rto_min", DURATION, 0.2), at.rtt_s()),
+            "reports": 3,
+            "repeat": False,
+        }
+    return _Match("holb", settings, _PSD, (*aside, *at.aside()))
+
+
+def _media(at: _Scenario) -> _Match:
+    loss, aside = at.loss()
+    kind = at.need("transport.kind")
+    if not str(kind).startswith("tcp"):
+        raise ModelError(f'no model for media over "{kind}"')
+    settings = {
+        "loss": loss,
+        "rtt_s": at.rtt_s(),
+        "packet_bytes": at.need("workload.packet", SIZE),
+        "interval_s": at.need("workload.interval", DURATION),
+        "pieces": at.get("transport.pieces", default=1),
+        "connections": at.get("transport.connections", default=1),
+    }
+    switch = at.get("transport.tcp.limited_transmit")
+    if switch is not None:
+        settings["limited_transmit"] = bool(switch)
+    if settings["connections"] > 1:
+        aside = (*aside, "re-sequencing over connections")
+    return _Match("tcp-chain", settings, _DELAY, (*aside, *at.aside()))
+
+
+def _simco(at: _Scenario) -> _Match:
+    loss, aside = at.loss()
+    kind = at.need("transport.kind")
+    if kind != "sctp":
+        raise ModelError(f'no model for SIMCO over "{kind}"')
+    delivery = at.get("transport.delivery", default="ordered")
+    if delivery == "unordered":
+        raise ModelError("seed 2's model knows streams, not unordered delivery")
+    settings = {
+        "loss": loss,
+        "rtt_s": at.rtt_s(),
+        "streams": at.get("transport.streams", default=16) if delivery == "streams" else 1,
+        "pinhole_interval_s": 1 / at.need("workload.request_rate", EVENT_RATE),
+        "lifetime_s": at.need("workload.lifetime", DURATION),
+        "refresh_s": at.need("workload.refresh", DURATION),
+        "processing_s": at.get("workload.processing", DURATION, 0.0005),
+    }
+    columns = {"response_mean_s": "response_mean_s"}
+    return _Match("simco", settings, columns, (*aside, *at.aside()))
+
+
+_WORKLOADS: dict[str, Callable[[_Scenario], _Match]] = {
+    "sip": _sip,
+    "media": _media,
+    "cbr": _media,
+    "simco": _simco,
+}
+
+
+def model_for(scenario: Mapping[str, Any]) -> str | None:
+    """The name of the model for a scenario, None where there is none."""
+    try:
+        return _match(_Scenario(scenario, {})).model
+    except ModelError:
+        return None
+
+
+def _match(at: _Scenario) -> _Match:
+    workload = at.need("workload.kind")
+    if workload not in _WORKLOADS:
+        raise ModelError(f'no model for the workload "{workload}"')
+    return _WORKLOADS[workload](at)
+
+
+def curve_for(
+    scenario: Mapping[str, Any], metric: str, points: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """The model's value of a study's metric at each point.
+
+    `points` holds the points of a study: columns named by dotted keys of the scenario, in
+    base units, take the place of the scenario's values, and all columns are kept. Without it
+    the scenario itself is the only point. Added columns: `model`, `metric`, `value`,
+    `inside` (whether the point lies in the region of validity and the model knows everything
+    that the scenario has), `why` (what not), `validity` (the region in words).
+
+    Raises ModelError where no model fits the workload and transport or knows the metric.
+    """
+    rows = [{}] if points is None else points.to_dicts()
+    found = []
+    for row in rows:
+        match = _match(_Scenario(scenario, row))
+        model = get(match.model)
+        if metric not in match.columns:
+            known = ", ".join(match.columns)
+            raise ModelError(f'{model.name} does not know "{metric}"; it knows {known}')
+        try:
+            result = model.evaluate(**model.complete(match.settings))
+        except ValueError as error:
+            raise ModelError(f"{model.name}: {error}") from error
+        why = [result["why"]] if result["why"] else []
+        why += [f"the model leaves {name} aside" for name in match.aside]
+        found.append(
+            {
+                **row,
+                "model": model.name,
+                "metric": metric,
+                "value": float(result[match.columns[metric]]),
+                "inside": not why,
+                "why": ", ".join(why),
+                "validity": model.validity,
+            }
+        )
+    return pl.DataFrame(found, infer_schema_length=None)
