@@ -124,8 +124,11 @@ kinds! {
 
     /// What ssthresh is half of after a loss.
     SsthreshBasis {
-        /// What is in flight (RFC 5681, equation 4).
+        /// What is in flight without what limited transmit sent (RFC 5681,
+        /// equation 4 and section 3.2, step 2).
         Flight,
+        /// All that is outstanding: three segments more (the model of seed 4).
+        Outstanding,
         /// The congestion window (Linux).
         Window,
         /// The smaller of congestion window and offered window (BSD).

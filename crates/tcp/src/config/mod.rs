@@ -50,7 +50,7 @@ macro_rules! knobs {
 
             /// The values of all knobs as text, in the order of [`Config::KNOBS`].
             pub(crate) fn values(&self) -> Vec<String> {
-                vec![$(format!("{:?}", self.$name)),*]
+                vec![$(spelled(&format!("{:?}", self.$name))),*]
             }
         }
     };
@@ -118,8 +118,9 @@ knobs! {
     ssthresh_basis: SsthreshBasis,
     /// Most new segments sent in response to one ACK or write; 0 is no limit.
     max_burst_segments: u32,
-    /// After recovery, keep the window below what is in flight and this many
-    /// segments more; 0 is no limit (Linux 2.6, `tcp_moderate_cwnd`).
+    /// While ACKs show a gap, in the repair after a timeout, and after recovery,
+    /// keep the window to what is in flight and this many segments more; 0 is no
+    /// limit (Linux 2.6, `tcp_moderate_cwnd`).
     moderation_segments: u32,
 
     // ---- recovery
@@ -213,6 +214,18 @@ knobs! {
     ack_gap_at_once: bool,
     /// When reading sends an ACK.
     window_update: WindowUpdate,
+}
+
+/// The name of a knob's value as studies spell it: kebab case.
+fn spelled(debug: &str) -> String {
+    let mut name = String::with_capacity(debug.len() + 4);
+    for (i, c) in debug.chars().enumerate() {
+        if c.is_ascii_uppercase() && i > 0 {
+            name.push('-');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
 }
 
 impl Default for Config {

@@ -107,6 +107,22 @@ impl Profile {
     }
 }
 
+#[cfg(test)]
+impl Profile {
+    /// Whether a knob's source is named by the profile, or one that it builds on
+    /// other than `rfc`.
+    pub(super) fn differs_by_own_source(self, knob: &str) -> bool {
+        let chain = sources::chain(self);
+        chain[..chain.len() - 1]
+            .iter()
+            .any(|lines| lines.iter().any(|line| line.0 == knob))
+    }
+
+    pub(super) fn source_lines(self) -> &'static [&'static [(&'static str, &'static str)]] {
+        sources::chain(self)
+    }
+}
+
 fn rfc() -> Config {
     Config {
         mss_bytes: 1460,
@@ -183,6 +199,7 @@ fn model_seed4() -> Config {
         growth_counting: GrowthCounting::Acks,
         window_when_limited: WindowWhenLimited::Keep,
         idle_restart: IdleRestart::Off,
+        ssthresh_basis: SsthreshBasis::Outstanding,
         sack_detection: SackDetection::Fack,
         rto_form: RtoForm::RttMultiple,
         rto_backoff_limit: 6,

@@ -155,9 +155,9 @@ impl Usage {
         }
     }
 
-    /// RFC 7661, section 4.4.1: the window on a loss in the non-validated
-    /// phase, in window units; `None` where the standard applies.
-    pub(crate) fn window_after_loss(
+    /// RFC 7661, section 4.4.1: what was used when a loss comes in the
+    /// non-validated phase, in window units; `None` where the standard applies.
+    pub(crate) fn used_at_loss(
         &self,
         config: &Config,
         window: &Window,
@@ -168,7 +168,7 @@ impl Usage {
             return None;
         }
         let pipe_ack = self.pipe_ack.current().unwrap_or(0) * window.full / window.mss;
-        Some(pipe_ack.max(flight) / 2)
+        Some(pipe_ack.max(flight))
     }
 
     /// Recovery is over: `pipeACK` is undefined again.

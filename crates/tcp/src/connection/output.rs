@@ -106,7 +106,7 @@ impl Connection {
             echo: self.recent_timestamp,
         });
         let ack = self.receiver.ack_offset();
-        let offered = self.receiver.offer(&self.config);
+        let offered = self.receiver.offer(&self.config, self.sender.agreed.mss);
         self.last_ack_sent = ack;
         let urgent = self.receiver.acks.at_once;
         let with_data = room != u32::MAX;

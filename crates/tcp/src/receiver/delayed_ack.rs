@@ -66,6 +66,7 @@ pub(crate) struct DelayedAck {
     delay: Option<Duration>,
     last_arrival: Time,
     peer_segment: u32,
+    last_length: u32,
     short: bool,
     /// Data goes both ways, so an ACK may wait for data to ride on.
     both_ways: bool,
@@ -82,6 +83,7 @@ impl DelayedAck {
             delay: None,
             last_arrival: Time::ZERO,
             peer_segment: LEAST_PEER_SEGMENT,
+            last_length: 0,
             short: false,
             both_ways: false,
         }
@@ -160,7 +162,12 @@ impl DelayedAck {
         let least = Duration::from_nanos(config.ack_delay_min_ns);
         if len >= self.peer_segment {
             self.peer_segment = len;
+            self.last_length = 0;
+        } else if len >= LEAST_PEER_SEGMENT && len == self.last_length {
+            // Twice the same: the peer's segments got smaller.
+            self.peer_segment = len;
         } else {
+            self.last_length = if len >= LEAST_PEER_SEGMENT { len } else { 0 };
             self.short = true;
         }
         let gap = now.since(self.last_arrival);

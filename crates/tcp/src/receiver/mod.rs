@@ -243,10 +243,14 @@ impl Receiver {
 
     // ---- window and reading
 
-    /// The window to offer now, in bytes.
-    pub(crate) fn offer(&mut self, config: &Config) -> u64 {
+    /// The window to offer now, in bytes. Its edge moves on by an MSS or half the
+    /// buffer at least (RFC 9293, section 3.8.6.2.2).
+    pub(crate) fn offer(&mut self, config: &Config, mss: u32) -> u64 {
         let room = config.receive_buffer_bytes.saturating_sub(self.unread());
-        self.edge = self.edge.max(self.next + room);
+        let more = (self.next + room).saturating_sub(self.edge);
+        if more >= u64::from(mss).min(config.receive_buffer_bytes / 2) {
+            self.edge += more;
+        }
         self.edge - self.next
     }
 

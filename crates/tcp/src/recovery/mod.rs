@@ -77,7 +77,7 @@ impl Sender {
         }
         if summary.duplicate {
             self.duplicates += 1;
-        } else if !self.board.anything_lost() {
+        } else if self.board.sacked_segments() == 0 && !self.board.anything_lost() {
             return;
         }
         let lost = if self.by_sack(config) {
@@ -90,6 +90,10 @@ impl Sender {
             if self.by_sack(config) {
                 self.reduce_on_ack(config, summary);
             }
+        } else {
+            // Linux 2.6, `tcp_try_to_open`: the first sign of a gap ends a window
+            // that was not used.
+            self.moderate(config);
         }
     }
 
@@ -126,6 +130,7 @@ impl Sender {
         self.rescue = self.board.first().map(|s| s.end());
         self.partial_acks = 0;
         self.new_in_recovery = 0;
+        self.resent_in_recovery = 0;
         self.frto = Frto::default();
         self.tlp.reset();
         self.board.mark_lost(0);
@@ -150,11 +155,13 @@ impl Sender {
     pub(crate) fn reduced_threshold(&mut self, config: &Config) -> u64 {
         // RFC 5681: what limited transmit sent does not count.
         let flight = self.board.out().saturating_sub(self.limited_sent);
-        if let Some(window) = self.usage.window_after_loss(config, &self.window, flight) {
-            return window.max(2 * self.window.full);
+        self.used_at_loss = self.usage.used_at_loss(config, &self.window, flight);
+        if let Some(used) = self.used_at_loss {
+            return (used / 2).max(2 * self.window.full);
         }
         let basis = match config.ssthresh_basis {
             SsthreshBasis::Flight => flight,
+            SsthreshBasis::Outstanding => self.board.out(),
             SsthreshBasis::Window => self.window.cwnd,
             SsthreshBasis::SmallerWindow => self.window.cwnd.min(self.offered_units()),
         };
@@ -188,6 +195,12 @@ impl Sender {
             ssthresh.min(out.max(full) + full)
         };
         self.window.set_cwnd(cwnd);
+        if let Some(used) = self.used_at_loss.take() {
+            // RFC 7661, section 4.4.1: less what could not be carried.
+            let carried = used.saturating_sub(self.resent_in_recovery);
+            self.window.set_cwnd(carried / 2);
+            self.window.ssthresh = self.window.cwnd;
+        }
         self.phase = Phase::Open;
         self.moderate(config);
         self.duplicates = 0;
@@ -198,7 +211,7 @@ impl Sender {
         summary.left_recovery = true;
     }
 
-    /// Linux: no burst after recovery.
+    /// Linux: no burst where ACKs are in doubt, nor after recovery.
     pub(crate) fn moderate(&mut self, config: &Config) {
         if config.moderation_segments > 0 {
             let burst = u64::from(config.moderation_segments) * self.window.full;

@@ -36,10 +36,13 @@ impl Sender {
             return;
         }
         self.mark_below_edge(config);
-        // The segment that follows a partial ACK, as in NewReno, for a receiver
-        // whose SACK blocks did not get through.
+        // Linux: the segment that follows a partial ACK, as in NewReno, whatever
+        // was SACKed above it.
         if summary.acked_bytes > 0
-            && config.sack_detection != SackDetection::Rfc6675
+            && matches!(
+                config.sack_detection,
+                SackDetection::Fack | SackDetection::Segments
+            )
             && self.board.first().is_some_and(|s| !s.ever_resent())
         {
             self.board.mark_lost(0);

@@ -78,5 +78,8 @@ impl Sender {
             self.usage.recovered(summary.now);
             self.rack_recovered();
         }
+        if self.phase == Phase::Loss {
+            self.moderate(config);
+        }
     }
 }

@@ -88,6 +88,11 @@ pub(crate) struct Sender {
     pub(crate) partial_acks: u32,
     /// New data sent in this recovery, in window units.
     pub(crate) new_in_recovery: u64,
+    /// Retransmitted in this recovery, in window units.
+    pub(crate) resent_in_recovery: u64,
+    /// RFC 7661: what was used when this recovery began, if the window was not
+    /// validated.
+    pub(crate) used_at_loss: Option<u64>,
     /// New data sent on duplicate ACKs before recovery, in window units.
     pub(crate) limited_sent: u64,
     pub(crate) rate_halving_count: u32,
@@ -139,6 +144,8 @@ impl Sender {
             rescue: None,
             partial_acks: 0,
             new_in_recovery: 0,
+            resent_in_recovery: 0,
+            used_at_loss: None,
             limited_sent: 0,
             rate_halving_count: 0,
             prr: Prr::default(),

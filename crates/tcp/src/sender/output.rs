@@ -97,7 +97,10 @@ impl Sender {
         stats.retransmissions += 1;
         match self.phase {
             Phase::Loss => stats.timed_retransmissions += 1,
-            Phase::Recovery => stats.fast_retransmissions += 1,
+            Phase::Recovery => {
+                stats.fast_retransmissions += 1;
+                self.resent_in_recovery += weight;
+            }
             Phase::Open => {}
         }
         if self.rto_at == Time::FAR_FUTURE {
@@ -287,7 +290,7 @@ impl Sender {
                 in_flight: self.board.out(),
                 una: self.una,
                 next: self.next,
-                limited,
+                limited: limited || self.in_flight(config) >= self.window.cwnd,
                 buffer_full: self.buffer_full(config),
                 open: self.phase == Phase::Open,
             };
