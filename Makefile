@@ -26,8 +26,8 @@ test-all: test ## the slower suites as well
 lint: setup build ## formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	ruff check python tests scripts bench
-	ruff format --check python tests scripts bench
+	ruff check python tests bench
+	ruff format --check python tests bench
 	mypy python/headway
 	scripts/check-tree
 
