@@ -38,7 +38,7 @@ build: .make/core ## build the engine and install the command into .venv
 
 .make/core: $(RUST) pyproject.toml requirements.lock
 	scripts/setup run
-	maturin develop --release --locked --quiet
+	PIP_QUIET=1 maturin develop --release --locked --quiet
 	@mkdir -p .make && touch $@
 
 setup:

@@ -77,7 +77,7 @@ def standard_run() -> list[Figure]:
     wall = median_of(51, once)
     row = pl.read_ipc_stream(_core.run([spec])["runs"]).row(0, named=True)
     packets, events = row["packets"], row["events"]
-    conditions = "20 ms, 40 calls/s, 2 % loss, unordered, 60 s of virtual time, one core, median of 51"
+    conditions = "20 ms, 40 calls/s, 2 % loss, unordered, 60 s virtual, one core, median of 51"
     return [
         Figure("standard_run", wall * 1e3, "ms", None, None, conditions),
         Figure("packets_per_second", packets / wall, "1/s", None, None, conditions),
