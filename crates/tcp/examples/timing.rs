@@ -110,7 +110,11 @@ fn measure(name: &str, config: &Config, write_every: Option<Duration>) {
             }
             _ => {}
         }
-        run.step(if write_every.is_some() { next_write } else { end });
+        run.step(if write_every.is_some() {
+            next_write
+        } else {
+            end
+        });
     }
     let nanos = began.elapsed().as_nanos();
     let segments = u128::from(run.segments.max(1));

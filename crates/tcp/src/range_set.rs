@@ -86,6 +86,15 @@ impl RangeSet {
         self.ranges.get(at).copied().filter(|r| r.0 <= offset)
     }
 
+    /// The first part of `start..end` that is held.
+    pub(crate) fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let at = self.ranges.partition_point(|r| r.1 <= start);
+        self.ranges
+            .get(at)
+            .filter(|r| r.0 < end)
+            .map(|r| (r.0.max(start), r.1.min(end)))
+    }
+
     /// Whether all of `start..end` is held.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         self.containing(start).is_some_and(|r| r.1 >= end)

@@ -26,13 +26,18 @@ fn after_losses(reduction: Reduction, lost: u64) -> Vec<String> {
 
 #[test]
 fn rate_halving_sends_on_every_second_ack() {
-    let expected: Vec<&str> =
-        "N N R - N - N - N - N - N - N - N - N".split(' ').collect();
+    let expected: Vec<&str> = "N N R - N - N - N - N - N - N - N - N".split(' ').collect();
     let sent = after_losses(Reduction::RateHalving, 1);
-    let shown: Vec<&str> = sent.iter().map(|s| if s.is_empty() { "-" } else { s }).collect();
+    let shown: Vec<&str> = sent
+        .iter()
+        .map(|s| if s.is_empty() { "-" } else { s })
+        .collect();
     assert_eq!(shown, expected);
     // 15 losses: one segment for each ACK.
-    assert_eq!(after_losses(Reduction::RateHalving, 15), ["N", "N", "R", "R", "R"]);
+    assert_eq!(
+        after_losses(Reduction::RateHalving, 15),
+        ["N", "N", "R", "R", "R"]
+    );
 }
 
 #[test]
@@ -60,8 +65,14 @@ fn prr_spreads_and_its_bounds_differ_only_in_bursts_of_losses() {
         let gap = sent[3..].split(|s| !s.is_empty()).map(<[_]>::len).max();
         assert_eq!(gap, Some(2));
     }
-    assert_eq!(after_losses(Reduction::PrrCrb, 15), ["N", "N", "R", "R", "R"]);
-    assert_eq!(after_losses(Reduction::PrrSsrb, 15), ["N", "N", "RR", "RR", "RR"]);
+    assert_eq!(
+        after_losses(Reduction::PrrCrb, 15),
+        ["N", "N", "R", "R", "R"]
+    );
+    assert_eq!(
+        after_losses(Reduction::PrrSsrb, 15),
+        ["N", "N", "RR", "RR", "RR"]
+    );
 }
 
 #[test]
@@ -97,10 +108,18 @@ fn the_scoreboard_of_rfc_6675_repairs_two_gaps_at_once() {
     tcp.write(10);
     tcp.wait(100);
     assert_eq!(tcp.ack(0, &[(1, 2)]), "");
-    assert_eq!(tcp.ack(0, &[(3, 4), (1, 2)]), "", "two separate ranges, 2000 bytes");
+    assert_eq!(
+        tcp.ack(0, &[(3, 4), (1, 2)]),
+        "",
+        "two separate ranges, 2000 bytes"
+    );
     // More than two MSS above 0: lost. Above 2 lie 2000 bytes: not yet.
     assert_eq!(tcp.ack(0, &[(3, 5), (1, 2)]), "R0");
-    assert_eq!(tcp.ack(0, &[(3, 6), (1, 2)]), "", "pipe is 5 and the window 5");
+    assert_eq!(
+        tcp.ack(0, &[(3, 6), (1, 2)]),
+        "",
+        "pipe is 5 and the window 5"
+    );
     assert_eq!(tcp.ack(0, &[(3, 7), (1, 2)]), "R2");
     for i in 7..10 {
         assert_eq!(tcp.ack(0, &[(3, i + 1), (1, 2)]), "");
@@ -140,9 +159,7 @@ fn small_segments_need_duplicates_where_bytes_do_not_count() {
         tcp.write_bytes(10);
     }
     tcp.wait(100);
-    let sent: Vec<String> = (2..5)
-        .map(|n| tcp.ack_bytes(0, &[(10, 10 * n)]))
-        .collect();
+    let sent: Vec<String> = (2..5).map(|n| tcp.ack_bytes(0, &[(10, 10 * n)])).collect();
     assert_eq!(sent, ["", "", "R0"]);
 }
 
@@ -252,7 +269,11 @@ fn rack_marks_by_time_and_probes_the_tail() {
     tcp.write(3);
     tcp.wait(100);
     assert_eq!(tcp.ack(2, &[]), "");
-    assert_eq!(tcp.timer(), (400, "R2".to_owned()), "2 SRTT, and 200 ms for one segment");
+    assert_eq!(
+        tcp.timer(),
+        (400, "R2".to_owned()),
+        "2 SRTT, and 200 ms for one segment"
+    );
     tcp.wait(100);
     assert_eq!(tcp.ack(3, &[]), "");
     assert_eq!(tcp.tcp.stats().timeouts, 0);
@@ -338,7 +359,11 @@ fn f_rto_takes_a_needless_timeout_back() {
     let (_, sent) = tcp.timer();
     assert_eq!(sent, "R0");
     // The delayed ACKs of the originals arrive.
-    assert_eq!(tcp.ack(1, &[]), "N8 N9", "new data, not what counts as lost");
+    assert_eq!(
+        tcp.ack(1, &[]),
+        "N8 N9",
+        "new data, not what counts as lost"
+    );
     tcp.ack(2, &[]);
     assert_eq!(tcp.tcp.stats().needless_timeouts, 1);
     assert!(!tcp.tcp.in_timeout());

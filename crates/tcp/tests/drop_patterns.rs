@@ -60,7 +60,10 @@ const FOUR: &[u64] = &[4, 6, 7, 9];
 #[test]
 fn reno_halves_again_for_a_second_loss_and_times_out_at_the_third() {
     let one = react(Recovery::Reno, ONE);
-    assert_eq!((one.timeouts, one.reductions, one.retransmissions), (0, 1, 1));
+    assert_eq!(
+        (one.timeouts, one.reductions, one.retransmissions),
+        (0, 1, 1)
+    );
     let two = react(Recovery::Reno, TWO);
     assert_eq!((two.timeouts, two.reductions), (0, 2));
     for losses in [THREE, FOUR] {

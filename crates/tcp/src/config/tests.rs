@@ -80,6 +80,9 @@ fn overrides_lie_over_a_profile_and_reject_what_they_do_not_know() {
 fn initial_windows() {
     let bytes = |mss| Config::default().initial_window_bytes(mss);
     // RFC 3390, section 1: 4 of up to 1095, 3 of 1460, 2 of more than 2190.
-    assert_eq!([bytes(536), bytes(1460), bytes(2190), bytes(4000)], [2144, 4380, 4380, 8000]);
+    assert_eq!(
+        [bytes(536), bytes(1460), bytes(2190), bytes(4000)],
+        [2144, 4380, 4380, 8000]
+    );
     assert_eq!(Profile::Linux6.config().initial_window_bytes(1448), 14_480);
 }

@@ -82,7 +82,10 @@ impl Connection {
             }),
             ..Options::default()
         };
-        let window = self.receiver.offer(&self.config, self.sender.agreed.mss).min(u64::from(u16::MAX));
+        let window = self
+            .receiver
+            .offer(&self.config, self.sender.agreed.mss)
+            .min(u64::from(u16::MAX));
         let mut segment = self.bare(if answer {
             Flags::SYN.with(Flags::ACK)
         } else {

@@ -132,10 +132,12 @@ impl Receiver {
             self.report_twice(config, offset, self.next);
         }
         let start = offset.max(self.next);
-        let held = self.beyond.containing(start);
-        if held.is_some_and(|h| h.1 >= end) {
+        let held = self.beyond.first_overlap(start, end);
+        if let Some(held) = held {
+            self.report_twice(config, held.0, held.1);
+        }
+        if held == Some((start, end)) {
             stats.duplicate_segments += 1;
-            self.report_twice(config, start, end);
             self.remember(start);
             return Arrival::duplicate(len, fin);
         }
