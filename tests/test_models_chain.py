@@ -59,38 +59,64 @@ GRID_EQ2 = {
 }
 
 
+@pytest.fixture(scope="module")
+def voice_chains() -> dict[tuple[str, str], TcpChain]:
+    """VoIP at 100 ms, exact in bytes: what probabilities are put into."""
+    return {
+        (counting, delays): TcpChain(VOICE, 0.1, packet_count=counting, al_delays=delays)
+        for counting, delays in (
+            ("whole", "table6"),
+            ("whole", "eq1"),
+            ("whole", "physical"),
+            ("eq2", "table6"),
+            ("eq2", "physical"),
+        )
+    }
+
+
 @pytest.mark.parametrize(
     ("counting", "cell", "expected"),
     [("whole", cell, expected) for cell, expected in GRID.items()]
     + [("eq2", cell, expected) for cell, expected in GRID_EQ2.items()],
 )
 def test_the_independent_grid_of_variants(
-    counting: str, cell: tuple[str, str, bool], expected: tuple[int, int, int]
+    counting: str,
+    cell: tuple[str, str, bool],
+    expected: tuple[int, int, int],
+    voice_chains: dict[tuple[str, str], TcpChain],
 ) -> None:
     delays, exponent, limited_transmit = cell
-    chain = TcpChain(
-        VOICE,
-        0.1,
-        packet_count=counting,
-        al_delays=delays,
-        recovery_exponent=exponent,
-        limited_transmit=limited_transmit,
+    chain = voice_chains[counting, delays].switched(
+        recovery_exponent=exponent, limited_transmit=limited_transmit
     )
     assert chain.skeleton.lattice.exact
     found = tuple(round(chain.solve(p).percentile(0.95) * 1000) for p in (0.01, 0.02, 0.03))
     assert found == expected
 
 
-def test_what_counting_fractions_of_packets_changes() -> None:
+def test_a_switched_chain_is_the_chain_of_that_variant() -> None:
+    base = TcpChain(VIDEO, 0.1)
+    switched = base.switched(limited_transmit=False)
+    assert (
+        switched.solve(0.02).row() == TcpChain(VIDEO, 0.1, limited_transmit=False).solve(0.02).row()
+    )
+    assert base.variant.limited_transmit and base.solve(0.02).variant == "conserving"
+    with pytest.raises(ValueError, match="not among the switches"):
+        base.switched(al_delays="eq1")
+
+
+def test_what_counting_fractions_of_packets_changes(
+    voice_chains: dict[tuple[str, str], TcpChain],
+) -> None:
     # The grid counts whole packets and so carries 49.95 to 50.0 packets/s. Counted in full, all
     # percentiles of the working form stay; one cell of the grid moves by a step of 20 ms.
-    whole, full = TcpChain(VOICE, 0.1, packet_count="whole"), TcpChain(VOICE, 0.1)
+    whole, full = voice_chains["whole", "physical"], TcpChain(VOICE, 0.1)
     for p, expected in ((0.01, 110), (0.02, 170), (0.03, 210)):
         one, other = whole.solve(p), full.solve(p)
         assert round(one.percentile(0.95) * 1000) == round(other.percentile(0.95) * 1000)
         assert round(other.percentile(0.95) * 1000) == expected
         assert 49.92 < one.carried_rate < 50 - 1e-3
-    moved = TcpChain(VOICE, 0.1, limited_transmit=False).solve(0.03)
+    moved = full.switched(limited_transmit=False).solve(0.03)
     assert round(moved.percentile(0.95) * 1000) == 250
     assert moved.late_fraction(0.2301) == pytest.approx(0.05, abs=1e-3)
 
@@ -269,7 +295,7 @@ def test_every_single_switch_can_be_computed_and_is_named() -> None:
         labels.add(result.variant)
     assert len(labels) == 16
     assert solve(VIDEO, 0.02, 0.03, PRINTED).variant == "printed"
-    assert variant("printed", growth="always").label == "printed, growth=always"
+    assert variant("printed", growth="backlogged").label == "printed, growth=backlogged"
     with pytest.raises(ValueError, match="no such switch"):
         CONSERVING.with_(al_delay="eq1")
     with pytest.raises(ValueError, match="is not one of"):
@@ -346,7 +372,7 @@ def test_maps_report_progress_and_keep_their_order() -> None:
 def test_splitting_helps_video_where_it_is_backlogged_and_not_voice() -> None:
     video = reduction(VIDEO, "split", [2], losses=(0.001, 0.01), rtts_s=(0.3,))
     assert video["reduction"].min() > 0.35
-    voice = reduction(VOICE, "split", [2], losses=(0.01, 0.02), rtts_s=(0.1,))
+    voice = reduction(VOICE, "split", [2], losses=(0.01, 0.02), rtts_s=(0.1,), points_per_packet=2)
     assert voice["reduction"].max() <= 0.15
     parallel = reduction(VIDEO, "parallel", [5], losses=(0.001, 0.01), rtts_s=(0.3,))
     assert parallel["reduction"].min() > 0.35

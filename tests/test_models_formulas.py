@@ -100,7 +100,7 @@ def test_simco_refuses_nonsense() -> None:
 
 
 def test_square_root_formula() -> None:
-    # 1.22 MSS / (RTT sqrt p), as the digest of seed 4 has it.
+    # 1.22 MSS / (RTT sqrt p) in kb/s.
     for rtt, p, kbps in ((0.3, 0.005, 666), (0.1, 0.01, 1413), (0.1, 0.03, 816), (0.1, 0.05, 632)):
         found = padhye.square_root(p, rtt) * 1448 * 8 / 1000
         assert found == pytest.approx(kbps, rel=0.005)

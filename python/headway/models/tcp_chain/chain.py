@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -23,6 +24,17 @@ __all__ = ["TcpChain", "solve"]
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
+
+
+PROBABILITY_SWITCHES = (
+    "loss_model",
+    "limited_transmit",
+    "queue",
+    "recovery_exponent",
+    "correlated_timeouts",
+    "byte_scaling",
+)
+"""Switches that leave states, durations and delays alone."""
 
 
 class TcpChain:
@@ -60,6 +72,21 @@ class TcpChain:
         self.atoms: DelayAtoms = delay_atoms(self.skeleton)
         self._classes = _classes(self.skeleton)
         self._last: Floats | None = None
+
+    def switched(self, **switches: Any) -> TcpChain:
+        """The chain of the same flow and path with switches that only change probabilities.
+
+        States and delays are shared. ValueError for a switch that changes them; for those
+        prepare another chain.
+        """
+        for name in switches:
+            if name not in PROBABILITY_SWITCHES:
+                known = ", ".join(PROBABILITY_SWITCHES)
+                raise ValueError(f"{name} is not among the switches of probabilities: {known}")
+        other = copy(self)
+        other.variant = self.variant.with_(**switches)
+        other._last = None
+        return other
 
     def probabilities(self, loss: float) -> Floats:
         """The probability of every event at this loss rate."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.models.tcp_chain.flow import exact
 from headway.models.tcp_chain.lattice import Bounds, Lattice, Timing
 from headway.models.tcp_chain.transitions import Events, events_of
 from headway.models.tcp_chain.variant import ChainVariant
@@ -25,7 +26,9 @@ Floats = NDArray[np.floating[Any]]
 EXACT_STATES = 40_000
 """Above this many states the exact lattice gives way to a shared one."""
 POINTS_PER_PACKET = 4
-"""Lattice points in a packet where the lattice is not exact."""
+"""Lattice points in a packet where the lattice is not exact,"""
+LONG_BACKLOG = 150
+"""and half as many where b_max holds more packets than this."""
 
 
 class TooManyStates(Exception):
@@ -88,8 +91,8 @@ def skeleton(
     """The chain of `timing` under `variant`.
 
     The backlog is exact in bytes where that takes at most `exact_states` states; otherwise
-    it lies on a lattice of `points_per_packet` points a packet (default 4). A number given
-    for `points_per_packet` asks for that lattice at once; 0 insists on the exact one.
+    it lies on a lattice of `points_per_packet` points a packet (default 4, or 2 for long
+    backlogs). A number given asks for that lattice at once; 0 insists on the exact one.
     """
     bounds = bounds or Bounds.paper(timing)
     lattice = Lattice.exact_for(timing, bounds, variant)
@@ -102,7 +105,10 @@ def skeleton(
             pass
     elif points_per_packet == 0:
         raise TooManyStates(f"the exact lattice has {lattice.codes} states; ask for a coarser one")
-    lattice = Lattice.shared_for(timing, bounds, points_per_packet or POINTS_PER_PACKET)
+    if not points_per_packet:
+        long = bounds.b_max > LONG_BACKLOG * exact(timing.flow.packet_bytes)
+        points_per_packet = POINTS_PER_PACKET // 2 if long else POINTS_PER_PACKET
+    lattice = Lattice.shared_for(timing, bounds, points_per_packet)
     codes = _reach(timing, lattice, variant, lattice.codes)
     return _build(timing, bounds, lattice, variant, codes)
 

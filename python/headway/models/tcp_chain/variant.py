@@ -1,8 +1,7 @@
 """Which reading of seed 4's chain is computed: every ambiguity of its text is a switch.
 
-The labels A1 to A9 are those of the digest of seed 4 (the ambiguities of Table 6 and of
-equations 1 to 7). A10 is a slip of wording and changes no number. G is one more: under
-which condition the window grows.
+The labels A1 to A9 and G are those of docs/models.md, which tells for each what the text has,
+what contradicts it and which reading the working form takes.
 """
 
 from __future__ import annotations
@@ -134,9 +133,9 @@ PRINTED = ChainVariant(
     al_backlog="three-bytes",
     repeated_timeout="window-one",
     correlated_timeouts="printed",
-    growth="backlogged",
 )
-"""Table 6 and equations 1 to 7 as the text has them, wherever that can be computed."""
+"""Table 6 and equations 1 to 7 as the text has them, wherever that can be computed. Where the
+window grows (G), section 4.3 of the text decides against the condition beside Table 6."""
 
 VARIANTS: dict[str, ChainVariant] = {
     "conserving": CONSERVING,
