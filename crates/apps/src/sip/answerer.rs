@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 
 use headway_sansio::Time;
 
+use super::call_table::CallTable;
 use super::script::{Course, RepeatedInvite, Script};
-use super::timer_queue::TimerQueue;
+use super::timer_queue::{TimerQueue, earliest};
 use super::transaction::{
-    InviteServer, InviteServerState, OkRepeater, RepeatAction, Server, ServerAction, Trying,
+    InviteServer, InviteServerState, OkRepeater, RepeatAction, Server, ServerAction, ServerState,
+    Trying,
 };
 use super::{AnswerRecord, MessageKind, Odd, SipId, SipTransactions, SipWorkload, read};
 use crate::{Application, Incoming, Outgoing, Peer, Reliability};
@@ -30,7 +32,7 @@ pub struct SipAnswerer {
     timers: TimerQueue<(u32, Slot)>,
     outputs: VecDeque<Outgoing>,
     records: Vec<AnswerRecord>,
-    calls: Vec<Option<Call>>,
+    calls: CallTable<Call>,
     /// Calls whose ACK is still missing.
     waiting: u32,
     odd: Odd,
@@ -47,6 +49,19 @@ struct Call {
     tryings: u32,
     ringings: u32,
     bye_oks: u32,
+}
+
+impl Call {
+    /// Whether no transaction and no repetition is left, and no BYE is to come.
+    fn is_over(&self, course: Course) -> bool {
+        let invite = self.invite.state() == InviteServerState::Terminated;
+        let ok = self.ok.is_none_or(|ok| !ok.is_waiting());
+        let bye = match &self.bye {
+            Some(bye) => bye.state() == ServerState::Terminated,
+            None => course != Course::Full,
+        };
+        invite && ok && bye
+    }
 }
 
 /// Which machine of a call a timer wakes.
@@ -78,7 +93,7 @@ impl SipAnswerer {
             timers: TimerQueue::new(),
             outputs: VecDeque::new(),
             records: Vec::new(),
-            calls: Vec::new(),
+            calls: CallTable::new(),
             waiting: 0,
             odd: Odd::default(),
         }
@@ -105,12 +120,8 @@ impl SipAnswerer {
         self.odd
     }
 
-    fn call(&mut self, number: u32) -> Option<&mut Call> {
-        self.calls.get_mut(number as usize)?.as_mut()
-    }
-
     fn send(&mut self, number: u32, kind: MessageKind) {
-        let Some(Some(call)) = self.calls.get_mut(number as usize) else {
+        let Some(call) = self.calls.get_mut(number) else {
             return;
         };
         let count = match kind {
@@ -145,14 +156,13 @@ impl SipAnswerer {
 
     fn handle_invite(&mut self, now: Time, number: u32, from: Peer) -> bool {
         let index = number as usize;
-        if index >= self.calls.len() {
-            if index - self.calls.len() >= MAX_CALL_GAP {
+        if index >= self.records.len() {
+            if index - self.records.len() >= MAX_CALL_GAP {
                 return false;
             }
-            self.calls.resize(index + 1, None);
             self.records.resize(index + 1, AnswerRecord::default());
         }
-        match &mut self.calls[index] {
+        match self.records[index].invited {
             Some(_) => self.handle_repeated_invite(number),
             None => self.handle_first_invite(now, number, from),
         }
@@ -168,7 +178,7 @@ impl SipAnswerer {
         };
         let timers = self.script.timers;
         let (invite, action) = InviteServer::start(now, timers, self.reliability, trying);
-        self.calls[number as usize] = Some(Call {
+        let call = Call {
             peer,
             invite,
             ok: None,
@@ -176,10 +186,17 @@ impl SipAnswerer {
             tryings: 0,
             ringings: 0,
             bye_oks: 0,
-        });
+        };
+        self.calls.insert(number, call);
         self.act(number, action, MessageKind::Trying);
         match self.script.course {
-            Course::Ringing => self.ring(now, number),
+            Course::Ringing => {
+                self.ring(now, number);
+                if self.reliability == Reliability::Reliable {
+                    // The INVITE will not come again.
+                    self.calls.remove(number);
+                }
+            }
             Course::Full => {
                 self.ring(now, number);
                 let at = now + self.script.ring_time;
@@ -191,7 +208,7 @@ impl SipAnswerer {
 
     fn handle_repeated_invite(&mut self, number: u32) {
         self.odd.repeated += 1;
-        let Some(call) = self.call(number) else {
+        let Some(call) = self.calls.get_mut(number) else {
             return;
         };
         let action = call.invite.handle_invite();
@@ -207,7 +224,7 @@ impl SipAnswerer {
     }
 
     fn ring(&mut self, now: Time, number: u32) {
-        if let Some(call) = self.call(number) {
+        if let Some(call) = self.calls.get_mut(number) {
             let action = call.invite.respond(now, 180);
             self.act(number, action, MessageKind::Ringing);
         }
@@ -218,7 +235,7 @@ impl SipAnswerer {
         let timers = self.script.timers;
         let repeats =
             self.reliability == Reliability::Unreliable || self.script.repeat_ok_when_reliable;
-        let Some(call) = self.call(number) else {
+        let Some(call) = self.calls.get_mut(number) else {
             return;
         };
         let before = call.invite.poll_timeout();
@@ -235,7 +252,7 @@ impl SipAnswerer {
 
     /// The 200 need not be repeated any more.
     fn stop_repeating(&mut self, number: u32) {
-        if let Some(ok) = self.call(number).and_then(|call| call.ok.as_mut())
+        if let Some(ok) = self.calls.get_mut(number).and_then(|call| call.ok.as_mut())
             && ok.is_waiting()
         {
             ok.stop();
@@ -244,7 +261,7 @@ impl SipAnswerer {
     }
 
     fn handle_ack(&mut self, now: Time, number: u32) -> bool {
-        let Some(call) = self.call(number) else {
+        let Some(call) = self.calls.get_mut(number) else {
             return false;
         };
         if call.invite.handle_ack(now) != ServerAction::PassUp {
@@ -269,7 +286,7 @@ impl SipAnswerer {
         {
             return false;
         }
-        let Some(call) = self.call(number) else {
+        let Some(call) = self.calls.get_mut(number) else {
             return false;
         };
         let action = match &mut call.bye {
@@ -284,6 +301,7 @@ impl SipAnswerer {
                 // Whoever hangs up has heard the answer.
                 self.stop_repeating(number);
                 self.send(number, MessageKind::ByeOk);
+                self.drop_if_over(number);
                 return action == ServerAction::Send;
             }
         };
@@ -303,7 +321,7 @@ impl SipAnswerer {
     }
 
     fn handle_timer(&mut self, now: Time, number: u32, slot: Slot) {
-        let Some(call) = self.call(number) else {
+        let Some(call) = self.calls.get_mut(number) else {
             return;
         };
         match (slot, &mut call.ok, &mut call.bye) {
@@ -327,11 +345,23 @@ impl SipAnswerer {
         }
         let due = self.due(number, slot);
         self.timers.moved((number, slot), None, due);
+        self.drop_if_over(number);
+    }
+
+    fn drop_if_over(&mut self, number: u32) {
+        let course = self.script.course;
+        if self
+            .calls
+            .get(number)
+            .is_some_and(|call| call.is_over(course))
+        {
+            self.calls.remove(number);
+        }
     }
 
     /// When a machine of a call really wants to wake.
     fn due(&self, number: u32, slot: Slot) -> Option<Time> {
-        let call = self.calls.get(number as usize)?.as_ref()?;
+        let call = self.calls.get(number)?;
         match slot {
             Slot::Invite => call.invite.poll_timeout(),
             Slot::Ok => call.ok.as_ref()?.poll_timeout(),
@@ -384,7 +414,7 @@ impl Application for SipAnswerer {
 
     fn poll_timeout(&self) -> Option<Time> {
         let answer = self.ringing.front().map(|(at, _)| *at);
-        answer.into_iter().chain(self.timers.next()).min()
+        earliest(answer, self.timers.next())
     }
 
     fn is_done(&self) -> bool {

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use headway_sansio::{Duration, RandomStream, Time};
 
 use super::arrivals::{Arrivals, Law};
+use super::call_table::CallTable;
 use super::script::{Course, Script};
-use super::timer_queue::TimerQueue;
-use super::transaction::{Client, ClientAction, InviteClient, InviteClientState};
+use super::timer_queue::{TimerQueue, earliest};
+use super::transaction::{Client, ClientAction, ClientState, InviteClient, InviteClientState};
 use super::{
     CallRecord, Failure, MessageKind, Odd, SipId, SipTransactions, SipWorkload, read, write,
 };
@@ -29,7 +30,7 @@ pub struct SipCaller {
     timers: TimerQueue<(u32, Slot)>,
     outputs: VecDeque<Outgoing>,
     records: Vec<CallRecord>,
-    calls: Vec<Call>,
+    calls: CallTable<Call>,
     open: u32,
     odd: Odd,
 }
@@ -43,6 +44,15 @@ struct Call {
     acks: u32,
     byes: u32,
     open: bool,
+}
+
+impl Call {
+    /// Whether neither the user nor a transaction has anything left to do.
+    fn is_over(&self) -> bool {
+        let invite = self.invite.state() == InviteClientState::Terminated;
+        let bye = self.bye.as_ref().map(|bye| bye.state());
+        !self.open && invite && bye.is_none_or(|bye| bye == ClientState::Terminated)
+    }
 }
 
 /// Which machine of a call a timer wakes.
@@ -104,7 +114,7 @@ impl SipCaller {
             timers: TimerQueue::new(),
             outputs: VecDeque::new(),
             records: Vec::new(),
-            calls: Vec::new(),
+            calls: CallTable::new(),
             open: 0,
             odd: Odd::default(),
         }
@@ -153,17 +163,19 @@ impl SipCaller {
     }
 
     fn send_ack(&mut self, call: u32) {
-        let acks = &mut self.calls[call as usize].acks;
-        let copy = *acks;
-        *acks += 1;
-        self.send(call, MessageKind::Ack, copy);
+        if let Some(state) = self.calls.get_mut(call) {
+            let copy = state.acks;
+            state.acks += 1;
+            self.send(call, MessageKind::Ack, copy);
+        }
     }
 
     fn send_bye(&mut self, call: u32) {
-        let byes = &mut self.calls[call as usize].byes;
-        let copy = *byes;
-        *byes += 1;
-        self.send(call, MessageKind::Bye, copy);
+        if let Some(state) = self.calls.get_mut(call) {
+            let copy = state.byes;
+            state.byes += 1;
+            self.send(call, MessageKind::Bye, copy);
+        }
     }
 
     fn start_call(&mut self, now: Time) {
@@ -174,13 +186,14 @@ impl SipCaller {
         let invite = InviteClient::start(now, self.script.timers, self.reliability);
         let due = invite.poll_timeout();
         self.records.push(CallRecord::new(now));
-        self.calls.push(Call {
+        let call = Call {
             invite,
             bye: None,
             acks: 0,
             byes: 0,
             open: true,
-        });
+        };
+        self.calls.insert(number, call);
         self.open += 1;
         self.timers.moved((number, Slot::Invite), None, due);
         let patience = self.due(number, Slot::Patience);
@@ -190,11 +203,15 @@ impl SipCaller {
 
     /// Nothing more is awaited of the call.
     fn close(&mut self, now: Time, number: u32) {
-        let call = &mut self.calls[number as usize];
-        if call.open {
-            call.open = false;
-            self.open -= 1;
-            self.arrivals.call_ended(now);
+        let Some(call) = self.calls.get_mut(number).filter(|call| call.open) else {
+            return;
+        };
+        call.open = false;
+        self.open -= 1;
+        self.arrivals.call_ended(now);
+        if self.script.course == Course::Ringing {
+            // Nothing is sent any more, whatever comes.
+            self.calls.remove(number);
         }
     }
 
@@ -216,14 +233,9 @@ impl SipCaller {
             _ => 200,
         };
         let unreliable = self.unreliable();
-        let call = &mut self.calls[number as usize];
-        if unreliable && call.invite.state() == InviteClientState::Terminated {
-            return false;
-        }
-        let before = call.invite.poll_timeout();
-        let action = call.invite.handle_response(now, code);
-        let after = call.invite.poll_timeout();
-        self.timers.moved((number, Slot::Invite), before, after);
+        let call = self.calls.get_mut(number);
+        let over = |call: &&mut Call| call.invite.state() == InviteClientState::Terminated;
+        let call = call.filter(|call| !unreliable || !over(call));
         let record = &mut self.records[number as usize];
         let seen = match kind {
             MessageKind::Ringing => Some(&mut record.ringing),
@@ -233,9 +245,18 @@ impl SipCaller {
         let mut first = false;
         if let Some(seen) = seen {
             first = seen.is_none();
-            seen.get_or_insert(now);
             self.odd.repeated += u64::from(!first);
+            if first && call.is_some() {
+                *seen = Some(now);
+            }
         }
+        let Some(call) = call else {
+            return !first;
+        };
+        let before = call.invite.poll_timeout();
+        let action = call.invite.handle_response(now, code);
+        let after = call.invite.poll_timeout();
+        self.timers.moved((number, Slot::Invite), before, after);
         if kind == MessageKind::Ringing && first && self.script.course == Course::Ringing {
             record.finished = Some(now);
             self.close(now, number);
@@ -249,7 +270,7 @@ impl SipCaller {
     /// The transaction gave a 200 up: acknowledge it, and go on at the first.
     fn handle_ok(&mut self, now: Time, number: u32, first: bool) {
         self.send_ack(number);
-        if !first || !self.calls[number as usize].open {
+        if !first || !self.calls.get(number).is_some_and(|call| call.open) {
             return;
         }
         match self.script.course {
@@ -268,14 +289,17 @@ impl SipCaller {
         let bye = Client::start(now, self.script.timers, self.reliability);
         self.timers
             .moved((number, Slot::Bye), None, bye.poll_timeout());
-        self.calls[number as usize].bye = Some(Box::new(bye));
+        if let Some(call) = self.calls.get_mut(number) {
+            call.bye = Some(Box::new(bye));
+        }
         self.send_bye(number);
     }
 
     /// The 200 to the BYE arrived. Whether the transaction is there at all is
     /// the answer.
     fn handle_bye_ok(&mut self, now: Time, number: u32) -> bool {
-        let Some(bye) = &mut self.calls[number as usize].bye else {
+        let Some(bye) = self.calls.get_mut(number).and_then(|it| it.bye.as_mut()) else {
+            // Its transaction has ended, or never was.
             return false;
         };
         let before = bye.poll_timeout();
@@ -292,7 +316,7 @@ impl SipCaller {
     }
 
     fn handle_reply(&mut self, now: Time, id: SipId) -> bool {
-        if id.call as usize >= self.calls.len() {
+        if id.call as usize >= self.records.len() {
             return false;
         }
         match (id.kind, self.script.course) {
@@ -307,7 +331,9 @@ impl SipCaller {
     }
 
     fn handle_timer(&mut self, now: Time, number: u32, slot: Slot) {
-        let call = &mut self.calls[number as usize];
+        let Some(call) = self.calls.get_mut(number) else {
+            return;
+        };
         let action = match (slot, &mut call.bye) {
             (Slot::Invite, _) => call.invite.handle_timeout(now),
             (Slot::Bye, Some(bye)) => bye.handle_timeout(now),
@@ -324,11 +350,14 @@ impl SipCaller {
         }
         let due = self.due(number, slot);
         self.timers.moved((number, slot), None, due);
+        if self.calls.get(number).is_some_and(Call::is_over) {
+            self.calls.remove(number);
+        }
     }
 
     /// When a machine of a call really wants to wake.
     fn due(&self, number: u32, slot: Slot) -> Option<Time> {
-        let call = &self.calls[number as usize];
+        let call = self.calls.get(number)?;
         match slot {
             Slot::Invite => call.invite.poll_timeout(),
             Slot::Bye => call.bye.as_ref()?.poll_timeout(),
@@ -394,8 +423,7 @@ impl Application for SipCaller {
 
     fn poll_timeout(&self) -> Option<Time> {
         let hang_up = self.hang_ups.front().map(|(at, _)| *at);
-        let nexts = [self.arrivals.next(), hang_up, self.timers.next()];
-        nexts.into_iter().flatten().min()
+        earliest(self.arrivals.next(), earliest(hang_up, self.timers.next()))
     }
 
     fn is_done(&self) -> bool {

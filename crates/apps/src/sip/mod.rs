@@ -1,10 +1,18 @@
-//! SIP signalling between two proxies (RFC 3261; the workload of seed 0).
+//! SIP (RFC 3261): simulated signalling, and user agents for real networks.
 //!
-//! [`SipCaller`] stands for the originating proxy: it starts calls as a Poisson
-//! process. [`SipAnswerer`] stands for the terminating proxy: it answers each
-//! INVITE with 180 at once and, in the full flow, goes on to 200, ACK and BYE.
-//! Both keep one record a call, from which post-selection delay and answer
-//! signal delay (ITU-T E.721) follow.
+//! | part | what it is |
+//! |---|---|
+//! | [`SipCaller`], [`SipAnswerer`] | the workloads of seeds 0 and 1, lean enough for virtual time |
+//! | [`transaction`] | the four transactions and the repetition of the 200 |
+//! | [`message`] | reading and writing SIP text |
+//! | [`ua`] | transaction layer, dialogs, and agents that work with any SIP program |
+//!
+//! [`SipCaller`] stands for the originating proxy of seed 0, which starts calls as
+//! a Poisson process, or for the client of seed 1, which runs transactions one by
+//! one. [`SipAnswerer`] answers each INVITE at once. Both keep one record a call,
+//! from which post-selection delay and answer signal delay (ITU-T E.721) and the
+//! transaction delay of seed 1 follow. Over a reliable transport each message is
+//! sent once; over an unreliable one SIP's own timers repeat it.
 //!
 //! Messages travel as lengths, known by their [`SipId`], or as real SIP text that
 //! the receiver parses; the workload's `content` chooses, and the times of a run
@@ -12,6 +20,7 @@
 
 mod answerer;
 mod arrivals;
+mod call_table;
 mod caller;
 mod id;
 pub mod message;

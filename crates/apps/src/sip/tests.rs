@@ -94,6 +94,20 @@ fn full_flow_follows_its_clock() {
 }
 
 #[test]
+fn a_talk_longer_than_every_timer_ends_all_the_same() {
+    let workload = SipWorkload {
+        flow: Flow::Full,
+        talk_time_ns: 100_000_000_000,
+        ..SipWorkload::default()
+    };
+    let run = run(&workload, 5, Duration::ZERO);
+    for (call, answer) in run.caller.calls().iter().zip(run.answerer.calls()) {
+        assert!(call.finished.is_some() && answer.ended.is_some());
+    }
+    assert_eq!((run.caller.odd(), run.answerer.odd()), Default::default());
+}
+
+#[test]
 fn real_text_gives_the_same_samples_as_lengths() {
     for (flow, ring_time_ns) in [
         (Flow::InviteRinging, 0),

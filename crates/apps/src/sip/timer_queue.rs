@@ -55,3 +55,11 @@ impl<K: Copy + Ord> TimerQueue<K> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 }
+
+/// The earlier of two times that may not be there.
+pub(super) fn earliest(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use bytesstr::BytesStr;
 use ezk_sip_types::{Headers, Name};
 
-use super::head::Head;
+use super::head::{Field, Head};
 use super::lexis::{Scan, is_token, is_word, number};
 use super::{Address, Contacts, Method, SipError, SipMessage, StartLine, Uri, via};
 
@@ -18,25 +18,25 @@ pub struct CSeq {
 }
 
 /// Headers of which there is one at most.
-const SINGLE: [Name; 7] = [
-    Name::FROM,
-    Name::TO,
-    Name::CALL_ID,
-    Name::CSEQ,
-    Name::MAX_FORWARDS,
-    Name::CONTENT_LENGTH,
-    Name::CONTENT_TYPE,
+const SINGLE: [Field; 7] = [
+    Field::From,
+    Field::To,
+    Field::CallId,
+    Field::CSeq,
+    Field::MaxForwards,
+    Field::ContentLength,
+    Field::ContentType,
 ];
 
 /// Reads everything after the lines are apart.
 pub(super) fn read(bytes: &Bytes, head: &Head<'_>) -> Result<SipMessage, SipError> {
     let start = start_line(head)?;
-    for name in SINGLE {
-        if head.values(&name).nth(1).is_some() {
+    for field in SINGLE {
+        if head.values(field).nth(1).is_some() {
             return Err(SipError::new("header twice that can be there once"));
         }
     }
-    let cseq = cseq(required(head, &Name::CSEQ)?)?;
+    let cseq = cseq(required(head, Field::CSeq)?)?;
     if let StartLine::Request { method, .. } = &start
         && *method != cseq.method
     {
@@ -48,27 +48,27 @@ pub(super) fn read(bytes: &Bytes, head: &Head<'_>) -> Result<SipMessage, SipErro
         return Err(SipError::with_code(code, "CSeq of another method"));
     }
     let mut vias = Vec::new();
-    for value in head.values(&Name::VIA) {
+    for value in head.values(Field::Via) {
         via::read_list(value, &mut vias)?;
     }
     if vias.is_empty() {
         return Err(SipError::new("no Via"));
     }
     for value in head
-        .values(&Name::ROUTE)
-        .chain(head.values(&Name::RECORD_ROUTE))
+        .values(Field::Route)
+        .chain(head.values(Field::RecordRoute))
     {
         Address::read_list(value)?;
     }
-    if let Some(value) = head.values(&Name::CONTENT_TYPE).next() {
+    if let Some(value) = head.values(Field::ContentType).next() {
         check_content_type(value)?;
     }
     let message = SipMessage {
         start,
         via: vias,
-        from: Address::read(required(head, &Name::FROM)?)?,
-        to: Address::read(required(head, &Name::TO)?)?,
-        call_id: call_id(required(head, &Name::CALL_ID)?)?,
+        from: Address::read(required(head, Field::From)?)?,
+        to: Address::read(required(head, Field::To)?)?,
+        call_id: call_id(required(head, Field::CallId)?)?,
         cseq,
         max_forwards: max_forwards(head)?,
         contact: contacts(head)?,
@@ -79,9 +79,9 @@ pub(super) fn read(bytes: &Bytes, head: &Head<'_>) -> Result<SipMessage, SipErro
     Ok(message)
 }
 
-fn required<'a>(head: &'a Head<'_>, name: &Name) -> Result<&'a str, SipError> {
+fn required<'a>(head: &'a Head<'_>, field: Field) -> Result<&'a str, SipError> {
     let missing = SipError::new("From, To, Call-ID, CSeq or Via missing");
-    head.values(name).next().ok_or(missing)
+    head.values(field).next().ok_or(missing)
 }
 
 fn start_line(head: &Head<'_>) -> Result<StartLine, SipError> {
@@ -175,7 +175,7 @@ fn call_id(value: &str) -> Result<BytesStr, SipError> {
 }
 
 fn max_forwards(head: &Head<'_>) -> Result<Option<u8>, SipError> {
-    let Some(value) = head.values(&Name::MAX_FORWARDS).next() else {
+    let Some(value) = head.values(Field::MaxForwards).next() else {
         return Ok(None);
     };
     let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
@@ -189,7 +189,7 @@ fn max_forwards(head: &Head<'_>) -> Result<Option<u8>, SipError> {
 fn contacts(head: &Head<'_>) -> Result<Contacts, SipError> {
     let mut list = Vec::new();
     let mut all = false;
-    for value in head.values(&Name::CONTACT) {
+    for value in head.values(Field::Contact) {
         if value == "*" {
             all = true;
         } else {
@@ -230,7 +230,7 @@ fn body(bytes: &Bytes, head: &Head<'_>) -> Result<Bytes, SipError> {
 fn headers(head: &Head<'_>) -> Headers {
     let mut headers = Headers::with_capacity(head.lines.len());
     for line in &head.lines {
-        headers.insert(line.name.clone(), line.value.as_ref());
+        headers.insert(Name::from(line.name), line.value.as_ref());
     }
     headers
 }

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use ezk_sip_types::Name;
-
 use super::SipError;
 use super::lexis::{is_token, number};
 
@@ -19,8 +17,57 @@ pub(super) struct Head<'a> {
 /// One header line, continuation lines included.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
-    pub(super) name: Name,
+    pub(super) field: Field,
+    pub(super) name: &'a str,
     pub(super) value: Cow<'a, str>,
+}
+
+/// The headers that are looked into here, and all others. Comparing these is
+/// what makes reading fast: the library compares names as text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Field {
+    CallId,
+    Contact,
+    ContentLength,
+    ContentType,
+    CSeq,
+    From,
+    MaxForwards,
+    RecordRoute,
+    Route,
+    To,
+    Via,
+    Other,
+}
+
+impl Field {
+    /// The field of a header name, long or compact (RFC 3261 section 7.3.3).
+    fn of(name: &str) -> Self {
+        const NAMES: [(&str, Field); 18] = [
+            ("v", Field::Via),
+            ("Via", Field::Via),
+            ("f", Field::From),
+            ("From", Field::From),
+            ("t", Field::To),
+            ("To", Field::To),
+            ("i", Field::CallId),
+            ("Call-ID", Field::CallId),
+            ("CSeq", Field::CSeq),
+            ("m", Field::Contact),
+            ("Contact", Field::Contact),
+            ("l", Field::ContentLength),
+            ("Content-Length", Field::ContentLength),
+            ("c", Field::ContentType),
+            ("Content-Type", Field::ContentType),
+            ("Max-Forwards", Field::MaxForwards),
+            ("Route", Field::Route),
+            ("Record-Route", Field::RecordRoute),
+        ];
+        let known = NAMES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        known.map_or(Self::Other, |(_, field)| *field)
+    }
 }
 
 /// So many header lines are read. Looking a header up goes over all of them,
@@ -111,7 +158,8 @@ fn split_line(line: &str) -> Result<Line<'_>, SipError> {
         return Err(SipError::new("header name is no token"));
     }
     Ok(Line {
-        name: Name::from(name),
+        field: Field::of(name),
+        name,
         value: unfold(value),
     })
 }
@@ -140,20 +188,25 @@ impl Head<'_> {
     }
 
     /// The values of a header, one for each line that has it.
-    pub(super) fn values(&self, name: &Name) -> impl Iterator<Item = &str> {
-        let lines = self.lines.iter().filter(move |line| line.name == *name);
+    pub(super) fn values(&self, field: Field) -> impl Iterator<Item = &str> {
+        let lines = self.lines.iter().filter(move |line| line.field == field);
         lines.map(|line| line.value.as_ref())
     }
 
     /// Via, From, To, Call-ID and CSeq as they stand (section 8.2.6.2); of what
     /// is there once only the first. Without a Via there is nobody to answer.
     pub(super) fn copy_for_response(&self) -> Option<String> {
-        self.values(&Name::VIA).next()?;
+        self.values(Field::Via).next()?;
         let mut copied = String::new();
-        for name in [Name::VIA, Name::FROM, Name::TO, Name::CALL_ID, Name::CSEQ] {
-            let most = if name == Name::VIA { usize::MAX } else { 1 };
-            for value in self.values(&name).take(most) {
-                copied.push_str(name.as_print_str());
+        for (name, field, most) in [
+            ("Via", Field::Via, usize::MAX),
+            ("From", Field::From, 1),
+            ("To", Field::To, 1),
+            ("Call-ID", Field::CallId, 1),
+            ("CSeq", Field::CSeq, 1),
+        ] {
+            for value in self.values(field).take(most) {
+                copied.push_str(name);
                 copied.push_str(": ");
                 copied.push_str(value);
                 copied.push_str("\r\n");
@@ -164,7 +217,7 @@ impl Head<'_> {
 
     /// Content-Length, where there is one.
     pub(super) fn content_length(&self) -> Result<Option<usize>, SipError> {
-        let mut lengths = self.values(&Name::CONTENT_LENGTH);
+        let mut lengths = self.values(Field::ContentLength);
         let Some(first) = lengths.next() else {
             return Ok(None);
         };

@@ -15,7 +15,7 @@ use super::layer::{ClientId, LayerCounters, LayerEvent, ServerId};
 use super::sdp;
 use crate::sip::arrivals::{Arrivals, Law};
 use crate::sip::message::{self, Draft, Method, SipMessage};
-use crate::sip::timer_queue::TimerQueue;
+use crate::sip::timer_queue::{TimerQueue, earliest};
 use crate::sip::{CallRecord, Failure};
 use crate::{Application, Incoming, Outgoing, Peer};
 
@@ -552,9 +552,8 @@ impl Application for Uac {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let layer = self.core.layer.poll_timeout();
-        let nexts = [self.arrivals.next(), self.deadlines.next(), layer];
-        nexts.into_iter().flatten().min()
+        let own = earliest(self.arrivals.next(), self.deadlines.next());
+        earliest(own, self.core.layer.poll_timeout())
     }
 
     fn is_done(&self) -> bool {

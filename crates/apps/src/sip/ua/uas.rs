@@ -13,7 +13,7 @@ use super::layer::{LayerCounters, LayerEvent, ServerId};
 use super::sdp;
 use crate::sip::AnswerRecord;
 use crate::sip::message::{Draft, Method, SipMessage, response_to};
-use crate::sip::timer_queue::TimerQueue;
+use crate::sip::timer_queue::{TimerQueue, earliest};
 use crate::sip::transaction::{OkRepeater, RepeatAction};
 use crate::{Application, Incoming, Outgoing, Peer};
 
@@ -402,8 +402,7 @@ impl Application for Uas {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let layer = self.core.layer.poll_timeout();
-        layer.into_iter().chain(self.wakes.next()).min()
+        earliest(self.wakes.next(), self.core.layer.poll_timeout())
     }
 
     fn is_done(&self) -> bool {
