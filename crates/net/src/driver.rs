@@ -24,11 +24,12 @@ pub trait Outside {
     /// Takes an output of the machine. It may wait here for [`Self::flush`].
     fn write(&mut self, now: Time, output: Self::Output);
 
-    /// Gives everything written to the operating system.
+    /// Gives everything written to the operating system, and appends what that
+    /// brings to light: a connection that turns out to be lost, for example.
     ///
     /// # Errors
     /// Where the program cannot go on.
-    fn flush(&mut self) -> io::Result<()>;
+    fn flush(&mut self, into: &mut Vec<Self::Input>) -> io::Result<()>;
 }
 
 /// Why a run ended.
@@ -71,7 +72,11 @@ where
             machine.handle_timeout(now);
         }
         drain(machine, outside, now);
-        outside.flush()?;
+        outside.flush(&mut inputs)?;
+        if !inputs.is_empty() {
+            feed(machine, outside, &mut inputs, clock);
+            continue;
+        }
         if finished(machine, now) {
             return Ok(Ending::Finished);
         }
@@ -84,16 +89,25 @@ where
         ready.extend_from_slice(poller.ready());
         for ready in &ready {
             outside.read(clock.now(), *ready, &mut inputs)?;
-            for input in inputs.drain(..) {
-                let now = clock.now();
-                machine.handle_input(now, input);
-                drain(machine, outside, now);
-            }
+            feed(machine, outside, &mut inputs, clock);
         }
         if woken == Woken::Stop {
-            outside.flush()?;
+            // What still comes to light concerns nobody any more.
+            outside.flush(&mut inputs)?;
             return Ok(Ending::Stopped);
         }
+    }
+}
+
+fn feed<M, O>(machine: &mut M, outside: &mut O, inputs: &mut Vec<M::Input>, clock: Clock)
+where
+    M: Machine,
+    O: Outside<Output = M::Output>,
+{
+    for input in inputs.drain(..) {
+        let now = clock.now();
+        machine.handle_input(now, input);
+        drain(machine, outside, now);
     }
 }
 

@@ -153,7 +153,13 @@ impl Poller {
             match event.data() {
                 // Stays readable until it is armed again, which is soon enough.
                 ALARM => self.armed = None,
-                SIGNAL => woken = Woken::Stop,
+                SIGNAL => {
+                    if let Some(signals) = &mut self.signals {
+                        // Taken off, so that another one wakes again.
+                        while signals.read_signal()?.is_some() {}
+                    }
+                    woken = Woken::Stop;
+                }
                 token => {
                     let flags = event.events();
                     let hopeless = EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP;

@@ -121,7 +121,7 @@ impl Outside for UdpHost {
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self, _into: &mut Vec<Datagram<Bytes>>) -> io::Result<()> {
         self.ports.iter_mut().try_for_each(UdpPort::flush)
     }
 }

@@ -2,6 +2,7 @@
 
 mod failure;
 mod relay;
+mod sip;
 mod units;
 
 use std::process::ExitCode;
@@ -19,12 +20,15 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Relay(relay::Args),
+    #[command(subcommand)]
+    Sip(sip::Args),
 }
 
 fn main() -> ExitCode {
     // Wrong arguments end the program here, with exit code 2.
     let result = match Cli::parse().command {
         Command::Relay(args) => relay::run(&args),
+        Command::Sip(args) => sip::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

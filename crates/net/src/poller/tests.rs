@@ -109,4 +109,9 @@ fn a_signal_asks_to_stop() {
     raise(Signal::SIGTERM).unwrap();
     let far = poller.clock().now() + Duration::from_secs(60);
     assert_eq!(poller.wait(Some(far)).unwrap(), Woken::Stop);
+    // It asks once.
+    let soon = poller.clock().now() + Duration::from_millis(1);
+    assert_eq!(poller.wait(Some(soon)).unwrap(), Woken::Awake);
+    raise(Signal::SIGINT).unwrap();
+    assert_eq!(poller.wait(Some(far)).unwrap(), Woken::Stop);
 }

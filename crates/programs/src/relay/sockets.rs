@@ -189,7 +189,7 @@ impl Outside for Sockets {
     fn read(&mut self, now: Time, ready: Ready, into: &mut Vec<Parcel>) -> io::Result<()> {
         // Room to write shows in the next flush.
         match (ready.token, u32::try_from(ready.token.0)) {
-            (LISTENING, _) if ready.writable => self.flush()?,
+            (LISTENING, _) if ready.writable => self.listening.flush()?,
             (_, Ok(number)) if ready.writable => self.written.push(number),
             _ => {}
         }
@@ -217,7 +217,7 @@ impl Outside for Sockets {
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self, _into: &mut Vec<Parcel>) -> io::Result<()> {
         self.listening.flush()?;
         for number in self.written.drain(..) {
             if let Some(client) = self.clients.get_mut(&number) {
