@@ -196,8 +196,8 @@ kinds! {
 
     /// When reading is followed by an ACK of its own that opens the window.
     WindowUpdate {
-        /// If it opens by one MSS or by half the buffer (RFC 9293, section
-        /// 3.8.6.2.2).
+        /// If less than one MSS is on offer and it opens by one MSS or by half the
+        /// buffer (RFC 9293, section 3.8.6.2.2).
         Rfc9293,
         /// If it opens by two MSS or by half the buffer (FreeBSD).
         Freebsd,

@@ -273,7 +273,9 @@ impl Receiver {
         let more = (self.next + room).saturating_sub(self.edge);
         let (mss, half) = (u64::from(mss), config.receive_buffer_bytes / 2);
         match config.window_update {
-            WindowUpdate::Rfc9293 => more >= mss.min(half).max(1),
+            // With an MSS or more on offer the peer is not stuck, and ACKs of
+            // its data will tell.
+            WindowUpdate::Rfc9293 => offered < mss.min(half) && more >= mss.min(half).max(1),
             WindowUpdate::Freebsd => more >= (2 * mss).min(half).max(1),
             WindowUpdate::Linux => more > 0 && offered + more >= 2 * offered.max(1),
         }
