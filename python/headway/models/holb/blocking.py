@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammainc
+from scipy.special import betainc, gammainc, gammaln, xlogy
 from scipy.stats import binom
 
 from headway.models.holb.recovery import FAILURES, LossRecovery
@@ -160,6 +160,8 @@ def _before_detection(
         # n messages in (0, v) lie there uniformly: each is early enough with (v-d)/v.
         sent = _sent_before_detection(recovery, v, True)
         early = 1 - grid / v if v > 0 else np.zeros(GRID)
+        if every == 1:
+            return grid, early * float(sent @ np.arange(sent.size))
         for n in np.flatnonzero(sent > 1e-15):
             for j in range(every, int(n) + 1, every):
                 # P(at least j of n) of a binomial number.
@@ -169,19 +171,25 @@ def _before_detection(
     most = recovery.messages_to_detect.size
     longest = min(v, (most + 12 * np.sqrt(most)) / rate)
     grid = longest * np.linspace(0.0, 1.0, GRID) ** 2
-    for k, probability in enumerate(recovery.messages_to_detect):
-        if probability < 1e-15:
-            continue
-        for j in range(every, k, every):
-            found += probability * _gap_before(rate, j, k - j, v, grid)
+    # With k = j + gaps, P(T_k - T_j > d and T_k < v) is the integral over the gap from d on
+    # of its density times P(T_j < v - gap). Gap and T_j are exact at both ends of each cell,
+    # so that only the product is approximated.
+    likely = np.where(recovery.messages_to_detect < 1e-15, 0.0, recovery.messages_to_detect)
+    gaps = np.arange(1, most)
+    own = np.arange(every, most, every)
+    reached = np.diff(_at_least(most, rate * grid)[gaps])
+    first = _at_least(most, rate * (v - grid))[own]
+    first = (first[:, 1:] + first[:, :-1]) / 2
+    together = gaps[:, None] + own
+    weight = np.where(together < most, likely[np.minimum(together, most - 1)], 0.0)
+    cells = np.einsum("gc,gc->c", reached, weight @ first)
+    found[:-1] = np.cumsum(cells[::-1])[::-1]
     return grid, found
 
 
-def _gap_before(rate: float, j: int, gaps: int, v: float, grid: Floats) -> Floats:
-    """P(T_k - T_j > d and T_k < v) with k = j + gaps, for each d of the grid."""
-    # Exactly at both ends of each cell, so that only the product is approximated.
-    reached = gammainc(gaps, rate * grid)
-    first = gammainc(j, rate * (v - grid))
-    cells = np.diff(reached) * (first[1:] + first[:-1]) / 2
-    found: Floats = np.concatenate([np.cumsum(cells[::-1])[::-1], [0.0]])
+def _at_least(most: int, mean: Floats) -> Floats:
+    """P(Poisson(mean) >= n) for n = 0 to most - 1, one row each: all of them in one pass."""
+    n = np.arange(most)[:, None]
+    below = np.cumsum(np.exp(xlogy(n, mean) - mean - gammaln(n + 1)), axis=0)
+    found: Floats = np.concatenate([np.ones((1, mean.size)), 1 - below[:-1]])
     return found
