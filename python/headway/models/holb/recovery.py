@@ -161,19 +161,19 @@ class LossRecovery:
         return self.rtt_s + self.detection_mean_s + (1 - late) * by_reports + late * by_timer
 
     def missing_at_most(self, x: Floats) -> Floats:
-        """P(Y <= x)."""
+        """P(Y <= x) for an ascending x."""
         found = np.zeros_like(x)
         for share, v in self.timer_limits:
+            in_time = float(self.reported_by(v))
             for probability, added in self.failure_delays(False):
-                z = x - self.rtt_s - added
-                # Only between the first report and the timer does the curve have a shape.
-                by_now = np.where(z >= v, float(self.reported_by(v)), 0.0)
-                rising = (z > 0) & (z < v)
-                by_now[rising] = self.reported_by(z[rising])
-                found += share * probability * by_now
-            late = 1 - float(self.reported_by(v))
+                # Only between the loss's RTT and the timer does the curve have a shape.
+                z = x - (self.rtt_s + added)
+                first, last = np.searchsorted(z, [0.0, v])
+                found[first:last] += share * probability * self.reported_by(z[first:last])
+                found[last:] += share * probability * in_time
             for probability, added in self.failure_delays(True):
-                found += share * probability * late * (x >= self.rtt_s + v + added - 1e-12)
+                first = np.searchsorted(x, self.rtt_s + v + added - 1e-12)
+                found[first:] += share * probability * (1 - in_time)
         return found
 
     def poisson(self, mean: float) -> Floats:
