@@ -1,12 +1,14 @@
 //! Whole runs: what must hold for every one of them.
 
+mod support;
+
 use std::fmt::Write as _;
 
-use headway_experiment::results::{RunResult, Value};
-use headway_experiment::{Batches, RunSpec, run};
+use headway_experiment::{RunSpec, run};
 use headway_sim::parallel_map;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
+use support::{bytes, count, lay_over, real};
 
 /// A run of ten seconds; `change` is laid over it.
 fn spec(change: Json) -> RunSpec {
@@ -25,57 +27,6 @@ fn spec(change: Json) -> RunSpec {
     });
     lay_over(&mut text, change);
     RunSpec::from_json(&text.to_string()).expect("a spec that can be run")
-}
-
-fn lay_over(base: &mut Json, change: Json) {
-    match (base, change) {
-        // Another kind has other keys: it replaces the whole.
-        (base @ Json::Object(_), Json::Object(change)) if change.contains_key("kind") => {
-            *base = Json::Object(change);
-        }
-        (Json::Object(base), Json::Object(change)) => {
-            for (key, value) in change {
-                lay_over(base.entry(key).or_insert(Json::Null), value);
-            }
-        }
-        (base, change) => *base = change,
-    }
-}
-
-fn bytes(result: &RunResult) -> Vec<Vec<u8>> {
-    let batches = Batches::of(std::slice::from_ref(result)).unwrap();
-    [
-        &batches.runs,
-        &batches.distributions,
-        &batches.messages,
-        &batches.transactions,
-    ]
-    .map(|batch| Batches::encode(batch).unwrap())
-    .to_vec()
-}
-
-fn count(result: &RunResult, name: &str) -> u64 {
-    match result
-        .metrics
-        .iter()
-        .find(|m| m.name == name)
-        .map(|m| m.value)
-    {
-        Some(Value::Count(n)) => n,
-        other => panic!("{name} is {other:?}"),
-    }
-}
-
-fn real(result: &RunResult, name: &str) -> f64 {
-    match result
-        .metrics
-        .iter()
-        .find(|m| m.name == name)
-        .map(|m| m.value)
-    {
-        Some(Value::Real(Some(x))) => x,
-        other => panic!("{name} is {other:?}"),
-    }
 }
 
 #[test]

@@ -6,9 +6,11 @@
 //! knowledge can be read from a capture file.
 
 mod chunks;
+mod datagrams;
 mod parts;
 mod totals;
 
 pub use chunks::{ChunkTrace, Lane, SeenChunk};
+pub use datagrams::DatagramTrace;
 pub use parts::{Moments, Parts};
 pub use totals::{MessageRow, Totals};

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, ListBuilder};
+use arrow_array::builder::{Float64Builder, ListBuilder, UInt64Builder};
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
 };
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ArrowError;
+use headway_apps::sip::Outcome;
+use headway_sansio::Duration;
 use thiserror::Error;
 
-use super::{RunResult, Value};
+use super::{RunResult, TransactionSample, Value};
 
 /// The four tables of a set of runs.
 #[derive(Clone, Debug)]
@@ -142,9 +144,14 @@ fn distributions(results: &[RunResult]) -> Result<RecordBatch, ResultError> {
             .flat_map(|r| r.distributions.iter().map(move |d| (r, d)))
     };
     let mut quantiles = ListBuilder::new(Float64Builder::new());
+    let mut counts = ListBuilder::new(UInt64Builder::new());
     for (_, distribution) in each() {
         quantiles.values().append_slice(&distribution.quantiles);
         quantiles.append(true);
+        counts
+            .values()
+            .append_slice(distribution.counts.as_deref().unwrap_or_default());
+        counts.append(distribution.counts.is_some());
     }
     table(vec![
         column(
@@ -156,6 +163,7 @@ fn distributions(results: &[RunResult]) -> Result<RecordBatch, ResultError> {
             StringArray::from_iter_values(each().map(|(_, d)| d.metric)),
         ),
         column("quantiles", quantiles.finish()),
+        column("counts", counts.finish()),
     ])
 }
 
@@ -212,34 +220,44 @@ fn transactions(results: &[RunResult]) -> Result<RecordBatch, ResultError> {
             .iter()
             .flat_map(|r| r.transactions.iter().map(move |t| (r, t)))
     };
+    let count = |name: &str, of: fn(&TransactionSample) -> u32| {
+        let values = each().map(|(_, t)| of(t));
+        column(name, UInt32Array::from_iter_values(values))
+    };
+    let nanos = |name: &str, of: fn(&TransactionSample) -> Option<Duration>| {
+        let values = each().map(|(_, t)| of(t).map(Duration::as_nanos));
+        column(name, values.collect::<UInt64Array>())
+    };
+    let outcome = |outcome| match outcome {
+        Outcome::Success => "success",
+        Outcome::NoAnswer => "no-answer",
+        Outcome::NoAck => "no-ack",
+    };
     table(vec![
         column(
             "run_id",
             StringArray::from_iter_values(each().map(|(r, _)| &r.run.id)),
         ),
-        column(
-            "call",
-            UInt32Array::from_iter_values(each().map(|(_, t)| t.call)),
-        ),
+        count("call", |t| t.call),
         column(
             "started_ns",
             UInt64Array::from_iter_values(each().map(|(_, t)| t.started.as_nanos())),
         ),
-        column(
-            "psd_ns",
-            each()
-                .map(|(_, t)| t.psd.map(|d| d.as_nanos()))
-                .collect::<UInt64Array>(),
-        ),
-        column(
-            "asd_ns",
-            each()
-                .map(|(_, t)| t.asd.map(|d| d.as_nanos()))
-                .collect::<UInt64Array>(),
-        ),
+        nanos("psd_ns", |t| t.psd),
+        nanos("asd_ns", |t| t.asd),
         column(
             "clean",
             each().map(|(_, t)| Some(t.clean)).collect::<BooleanArray>(),
+        ),
+        nanos("td_ns", |t| t.delay),
+        count("invites", |t| t.invites),
+        count("oks", |t| t.oks),
+        nanos("gave_up_ns", |t| t.gave_up),
+        column(
+            "outcome",
+            each()
+                .map(|(_, t)| t.outcome.map(outcome))
+                .collect::<StringArray>(),
         ),
     ])
 }

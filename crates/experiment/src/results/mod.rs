@@ -9,6 +9,7 @@ pub use batches::{Batches, ResultError};
 pub use metric::{Metric, Value};
 pub use quantiles::{Distribution, quantile};
 
+use headway_apps::sip::Outcome;
 use headway_sansio::{Duration, Time};
 
 use crate::attribution::MessageRow;
@@ -43,7 +44,7 @@ pub struct MessageSample {
 /// A transaction as a row of the samples.
 #[derive(Clone, Copy, Debug)]
 pub struct TransactionSample {
-    /// Number of the call.
+    /// Number of the call or transaction.
     pub call: u32,
     /// When its first message was handed over.
     pub started: Time,
@@ -51,6 +52,17 @@ pub struct TransactionSample {
     pub psd: Option<Duration>,
     /// Answer signal delay, where the flow has one.
     pub asd: Option<Duration>,
-    /// Whether none of its messages was lost on its first transmission.
+    /// Whether none of its messages was lost on its first transmission; for
+    /// transactions one by one, whether SIP repeated neither INVITE nor 200.
     pub clean: bool,
+    /// Transaction delay, where a 200 came in time.
+    pub delay: Option<Duration>,
+    /// How often the INVITE was sent.
+    pub invites: u32,
+    /// How often the 200 to it was sent.
+    pub oks: u32,
+    /// From the first INVITE until an end gave up, where one did.
+    pub gave_up: Option<Duration>,
+    /// How a transaction of seed 1 ended; undefined for other workloads.
+    pub outcome: Option<Outcome>,
 }

@@ -1,4 +1,6 @@
-//! The project's one quantile rule.
+//! The project's one quantile rule, and counts in bins.
+
+use headway_sansio::Duration;
 
 /// Quantiles 0, 0.005, ..., 1 of one metric in one run.
 #[derive(Clone, PartialEq, Debug)]
@@ -7,6 +9,9 @@ pub struct Distribution {
     pub metric: &'static str,
     /// [`Distribution::POINTS`] values, ascending; empty where nothing was measured.
     pub quantiles: Vec<f64>,
+    /// How many values fell into each of the bins from 0 on, up to the last that
+    /// holds one; `None` for a metric that is not counted so.
+    pub counts: Option<Vec<u64>>,
 }
 
 impl Distribution {
@@ -24,7 +29,26 @@ impl Distribution {
                 .filter_map(|i| quantile(sorted, i as f64 * step))
                 .collect()
         };
-        Self { metric, quantiles }
+        Self {
+            metric,
+            quantiles,
+            counts: None,
+        }
+    }
+
+    /// The same, with the values counted in bins `[x, x + width)` from zero on.
+    #[must_use]
+    pub fn with_counts(mut self, width: Duration, values: impl Iterator<Item = Duration>) -> Self {
+        let mut counts = Vec::new();
+        for value in values {
+            let bin = (value.as_nanos() / width.as_nanos()) as usize;
+            if counts.len() <= bin {
+                counts.resize(bin + 1, 0);
+            }
+            counts[bin] += 1;
+        }
+        self.counts = Some(counts);
+        self
     }
 }
 
@@ -68,5 +92,13 @@ mod tests {
         assert_eq!(distribution.quantiles[0], 0.0);
         assert_eq!(distribution.quantiles[200], 999.0);
         assert!(Distribution::of("x", &[]).quantiles.is_empty());
+    }
+
+    #[test]
+    fn bins_begin_at_their_lower_end() {
+        let width = Duration::from_millis(250);
+        let values = [0, 24, 249, 250, 1_524].map(Duration::from_millis);
+        let distribution = Distribution::of("x", &[]).with_counts(width, values.into_iter());
+        assert_eq!(distribution.counts, Some(vec![3, 1, 0, 0, 0, 0, 1]));
     }
 }

@@ -1,16 +1,21 @@
 //! The RunSpec: all that crosses from Python into Rust, and all that a run
 //! depends on. `docs/runspec.md` describes it for readers.
 
+mod dot11;
 mod error;
+mod path;
 mod transport;
 
-use headway_apps::sip::SipWorkload;
-use headway_path::PathConfig;
+use headway_apps::sip::{MessageKind, SipTransactions, SipWorkload};
 use headway_sansio::{Duration, Seed};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use dot11::{
+    Background, BackgroundHearing, BackgroundKind, Dot11Path, ErrorSpec, Side, TraceSample, Voice,
+};
 pub use error::SpecError;
-pub use transport::{DeliveryKind, SctpTransport, TransportSpec};
+pub use path::PathSpec;
+pub use transport::{DeliveryKind, SctpTransport, TransportSpec, UdpTransport};
 
 /// The version of the format that this crate reads.
 pub const VERSION: u32 = 1;
@@ -36,7 +41,7 @@ pub struct RunSpec {
     /// What carries it.
     pub transport: TransportSpec,
     /// What lies between.
-    pub path: PathConfig,
+    pub path: PathSpec,
     /// What is kept beside the run's metrics.
     #[serde(default)]
     pub collect: Collect,
@@ -60,6 +65,31 @@ pub struct RunId {
 pub enum WorkloadSpec {
     /// SIP signalling between two proxies.
     Sip(SipWorkload),
+    /// INVITE transactions one after another.
+    SipTransactions(SipTransactions),
+}
+
+impl WorkloadSpec {
+    fn validate(&self) -> Result<(), SpecError> {
+        match self {
+            Self::Sip(sip) => sip.validate(),
+            Self::SipTransactions(sip) => sip.validate(),
+        }
+        .map_err(|e| SpecError::new(format!("workload.{}", e.key), e.problem))
+    }
+
+    /// Length of the longest message in bytes.
+    fn longest_message(&self) -> u32 {
+        let bytes_of = |kind| match self {
+            Self::Sip(sip) => sip.bytes_of(kind),
+            Self::SipTransactions(sip) => sip.bytes_of(kind),
+        };
+        MessageKind::ALL
+            .into_iter()
+            .map(bytes_of)
+            .max()
+            .unwrap_or(0)
+    }
 }
 
 /// What is kept beside the run's metrics.
@@ -128,16 +158,9 @@ impl RunSpec {
         if self.duration_ns == 0 {
             return Err(SpecError::new("duration_ns", "must be above 0"));
         }
-        match &self.workload {
-            WorkloadSpec::Sip(sip) => sip
-                .validate()
-                .map_err(|e| SpecError::new(format!("workload.{}", e.key), e.problem))?,
-        }
-        self.transport.validate()?;
-        self.path
-            .validate()
-            .map_err(|e| SpecError::new(format!("path.{}", e.key), e.reason))?;
-        Ok(())
+        self.workload.validate()?;
+        self.transport.validate(self.workload.longest_message())?;
+        self.path.validate()
     }
 
     /// How long the source makes new calls.

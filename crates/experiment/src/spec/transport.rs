@@ -1,6 +1,6 @@
 //! The key `transport` of a RunSpec.
 
-use headway_apps::Delivery;
+use headway_apps::{Delivery, Reliability};
 use headway_sctp::{Config, Overrides};
 use serde::Deserialize;
 
@@ -11,7 +11,9 @@ use super::SpecError;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TransportSpec {
     /// One SCTP association.
-    Sctp(SctpTransport),
+    Sctp(Box<SctpTransport>),
+    /// Each message a UDP datagram.
+    Udp(UdpTransport),
 }
 
 /// The keys of `transport` for the kind `sctp`.
@@ -26,6 +28,22 @@ pub struct SctpTransport {
     pub profile: String,
     /// Single knobs over the profile.
     pub sctp: Overrides,
+}
+
+/// The keys of `transport` for the kind `udp`: none, because all that could be
+/// set is SIP's own (the timers of the workload).
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct UdpTransport {}
+
+impl UdpTransport {
+    /// Headers before each message: IPv4 without options 20 (RFC 791), UDP 8
+    /// (RFC 768).
+    pub const HEADER_BYTES: u32 = 28;
+    /// The longest message that goes without IP fragments over an Ethernet MTU
+    /// of 1500 bytes. RFC 3261 section 18.1.1 wants longer ones over a transport
+    /// with congestion control.
+    pub const MAX_MESSAGE_BYTES: u32 = 1500 - Self::HEADER_BYTES;
 }
 
 /// The values of `transport.delivery`.
@@ -82,8 +100,27 @@ impl SctpTransport {
 }
 
 impl TransportSpec {
-    pub(super) fn validate(&self) -> Result<(), SpecError> {
+    /// What the applications may expect of it, and what SIP's Via header calls it.
+    #[must_use]
+    pub fn nature(&self) -> (Reliability, &'static str) {
         match self {
+            Self::Sctp(_) => (Reliability::Reliable, "SCTP"),
+            Self::Udp(_) => (Reliability::Unreliable, "UDP"),
+        }
+    }
+
+    /// Checks it for messages of up to `longest` bytes.
+    pub(super) fn validate(&self, longest: u32) -> Result<(), SpecError> {
+        match self {
+            Self::Udp(_) if longest > UdpTransport::MAX_MESSAGE_BYTES => Err(SpecError::new(
+                "transport.kind",
+                format!(
+                    "udp carries messages of up to {} bytes, each in one packet; the longest \
+                     here has {longest}",
+                    UdpTransport::MAX_MESSAGE_BYTES
+                ),
+            )),
+            Self::Udp(_) => Ok(()),
             Self::Sctp(sctp) => {
                 if sctp.streams == 0 {
                     return Err(SpecError::new("transport.streams", "must be at least 1"));

@@ -1,5 +1,8 @@
 //! An application over a transport: the machine that the simulator hosts.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use headway_apps::Application;
 use headway_sansio::{Address, Datagram, Machine, Time};
 
@@ -15,11 +18,19 @@ pub(super) struct Host<A, C> {
     pub(super) started: Option<Time>,
     /// The transport gave up.
     pub(super) dead: bool,
+    /// Contexts that were begun so far in the run, whichever host began them:
+    /// they are numbered from zero.
+    contexts: Rc<Cell<u32>>,
     now: Time,
 }
 
 impl<A: Application, C: Carrier> Host<A, C> {
-    pub(super) fn new(local: Address, remote: Address, app: A, carrier: C) -> Self {
+    pub(super) fn new(
+        [local, remote]: [Address; 2],
+        app: A,
+        carrier: C,
+        contexts: Rc<Cell<u32>>,
+    ) -> Self {
         Self {
             local,
             remote,
@@ -27,8 +38,14 @@ impl<A: Application, C: Carrier> Host<A, C> {
             carrier,
             started: None,
             dead: false,
+            contexts,
             now: Time::ZERO,
         }
+    }
+
+    /// The application, once the run is over.
+    pub(super) fn into_app(self) -> A {
+        self.app
     }
 
     /// Passes news up and messages down until both are silent.
@@ -49,6 +66,8 @@ impl<A: Application, C: Carrier> Host<A, C> {
             }
             while let Some(message) = self.app.poll_output() {
                 idle = false;
+                let begun = self.contexts.get().max(message.context.saturating_add(1));
+                self.contexts.set(begun);
                 self.carrier.send(now, message);
             }
             if idle {

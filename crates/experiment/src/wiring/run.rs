@@ -1,9 +1,10 @@
 //! From a spec to its result, by kind of workload.
 
+use headway_path::ConfigError;
 use headway_sim::SimError;
 use thiserror::Error;
 
-use super::sip;
+use super::{sip, transactions};
 use crate::results::RunResult;
 use crate::spec::{RunSpec, SpecError, WorkloadSpec};
 
@@ -13,6 +14,9 @@ pub enum RunError {
     /// The spec names something that does not exist.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// The path has a setting that makes no sense.
+    #[error("path.{0}")]
+    Path(#[from] ConfigError),
     /// The simulator gave up, which is a fault of this program.
     #[error("run {run}: {cause}")]
     Sim {
@@ -30,5 +34,6 @@ pub enum RunError {
 pub fn run(spec: &RunSpec) -> Result<RunResult, RunError> {
     match &spec.workload {
         WorkloadSpec::Sip(workload) => sip::run(spec, workload),
+        WorkloadSpec::SipTransactions(workload) => transactions::run(spec, workload),
     }
 }

@@ -83,7 +83,8 @@ pub(super) fn ends(
         PORT,
     );
     // An end decodes what the other direction encoded.
-    let wires = [spec.path.reverse().wire, spec.path.forward().wire];
+    let [forward, reverse] = spec.path.wires();
+    let wires = [reverse, forward];
     let end = |side: usize, association| {
         let traces = SharedTraces::clone(&traces);
         SctpCarrier::new(

@@ -8,6 +8,7 @@ use headway_sansio::{Address, Datagram, Time};
 use headway_sim::{LinkId, NodeId, Observer, PacketId};
 
 use crate::attribution::{MessageRow, Totals};
+use crate::results::MessageSample;
 
 /// The trace of one direction of a transport, told of every packet that
 /// carries `B`.
@@ -24,6 +25,10 @@ pub(super) trait Trace<B> {
     fn totals(&self) -> &Totals;
     /// Messages handed over and not yet delivered.
     fn outstanding(&self) -> u64;
+    /// Messages lost for good, on a transport that sends none again.
+    fn lost_messages(&self) -> &[u64] {
+        &[]
+    }
     /// The rows, where they were kept, in the order of delivery.
     fn into_rows(self) -> Vec<MessageRow>;
 }
@@ -61,6 +66,30 @@ impl<T> Traces<T> {
         T: Trace<B>,
     {
         self.directions.iter().map(T::outstanding).sum()
+    }
+
+    pub(super) fn totals<B>(&self, direction: usize) -> &Totals
+    where
+        T: Trace<B>,
+    {
+        self.directions[direction].totals()
+    }
+
+    /// The messages of which a first transmission was lost, and the rows of the
+    /// others by the time of handing over, where rows were kept.
+    pub(super) fn into_lost_and_rows<B>(self) -> (Vec<u64>, Vec<MessageSample>)
+    where
+        T: Trace<B>,
+    {
+        let mut lost = self.lost_first;
+        let mut messages = Vec::new();
+        for (forward, trace) in [true, false].into_iter().zip(self.directions) {
+            lost.extend_from_slice(trace.lost_messages());
+            let rows = trace.into_rows().into_iter();
+            messages.extend(rows.map(|row| MessageSample { forward, row }));
+        }
+        messages.sort_by_key(|m| (m.row.handed_over, m.row.id));
+        (lost, messages)
     }
 }
 
