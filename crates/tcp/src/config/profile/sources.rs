@@ -34,7 +34,7 @@ const RFC: Lines = &[
         "mss_bytes",
         "RFC 9293, 3.7.1: 1500 bytes of Ethernet less 40 of headers",
     ),
-    ("window_scale", "RFC 7323, 2; recommended by RFC 7414"),
+    ("window_scale", "RFC 7323, 2"),
     (
         "timestamps",
         "RFC 7323: optional; off, so that nothing depends on its clock",
@@ -359,7 +359,7 @@ const FREEBSD_6_1: Lines = &[
 const LINUX_6: Lines = &[
     (
         "receive_buffer_bytes",
-        "source of 6.8: tcp_rmem default 131072, without autotuning",
+        "ip-sysctl documentation: tcp_rmem default 131072, without autotuning",
     ),
     (
         "retransmit_merge",
