@@ -21,8 +21,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammainc, gammaln, xlogy
-from scipy.stats import binom
+from scipy.special import bdtr, betainc, gammainc, gammaln, xlogy
 
 from headway.models.holb.recovery import FAILURES, LossRecovery
 
@@ -124,7 +123,9 @@ def _sent_before_detection(recovery: LossRecovery, v: float, by_timer: bool) -> 
         in_time[1:] = gammainc(k[1:], recovery.rate * v)
         return recovery.messages_to_detect * in_time
     sent = recovery.poisson(recovery.rate * v)
-    few: Floats = binom.cdf(recovery.reports - 1, np.arange(sent.size), recovery.report_share)
+    few = np.ones(sent.size)
+    n = np.arange(recovery.reports, sent.size)
+    few[recovery.reports :] = bdtr(recovery.reports - 1, n, recovery.report_share)
     return sent * few
 
 

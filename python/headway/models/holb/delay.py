@@ -24,8 +24,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.signal import fftconvolve
+from scipy.fft import irfft, rfft
 
 from headway.models.holb.blocking import (
     Assignment,
@@ -196,7 +195,7 @@ class MessageDelay:
         atom, spread = mass[0], mass[1:]
         size = self.cdf.size
         both = atom * self.cdf + atom * (self.cdf - atom)
-        twice = np.cumsum(fftconvolve(spread, spread)[: size - 1])
+        twice = np.cumsum(irfft(rfft(spread, 2 * size) ** 2, 2 * size)[: size - 1])
         # Middle of cell i and middle of cell j: together at the end of cell i + j + 1.
         both[1:] += np.concatenate([[0.0], twice[:-1]])
         found: Floats = np.minimum(both, 1.0)
@@ -240,6 +239,8 @@ def clean_threshold(signalling: Signalling, quantile: float = 0.95) -> float:
 
     Solves ((1-p) exp(-B(0)))^2 = quantile. Unordered: `loss_threshold`, 2.532 %.
     """
+    from scipy.optimize import brentq
+
     values = {**signalling.__dict__}
     for derived in ("recovery", "delay"):
         values.pop(derived, None)

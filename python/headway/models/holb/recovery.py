@@ -19,8 +19,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, gammaln
-from scipy.stats import nbinom
+from scipy.special import gammainc, gammaln, nbdtrc, xlog1py, xlogy
 
 __all__ = ["FAILURES", "LossRecovery", "loss_threshold", "lossless_probability"]
 
@@ -83,9 +82,16 @@ class LossRecovery:
     @cached_property
     def messages_to_detect(self) -> Floats:
         """P(K = k), k = 0, 1, ...; cut where less than 1e-12 is left."""
-        most = int(nbinom.ppf(1 - TAIL, self.reports, self.report_share)) + self.reports + 1
-        k = np.arange(most + 1)
-        found: Floats = nbinom.pmf(k - self.reports, self.reports, self.report_share)
+        n, share = self.reports, self.report_share
+        most = 2 * n
+        while nbdtrc(most - n, n, share) > TAIL:
+            most *= 2
+        k = np.arange(n, most + 1)
+        left = nbdtrc(k - n, n, share)
+        k = k[: int(np.argmax(left <= TAIL)) + 2]
+        ways = gammaln(k) - gammaln(n) - gammaln(k - n + 1)
+        found: Floats = np.zeros(k[-1] + 1)
+        found[k] = np.exp(ways + xlogy(n, share) + xlog1py(k - n, -share))
         return found
 
     @cached_property
