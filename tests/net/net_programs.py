@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +37,19 @@ def free_port(kind: socket.SocketKind = socket.SOCK_DGRAM) -> int:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def wait_until_bound(port: int, kind: socket.SocketKind, patience: float = 10) -> None:
+    """Return when a program listens on this port, found out without sending it anything."""
+    table = Path("/proc/net/tcp" if kind == socket.SOCK_STREAM else "/proc/net/udp")
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        local = (line.split()[1] for line in table.read_text().splitlines()[1:])
+        if any(int(address.split(":")[1], 16) == port for address in local):
+            return
+        time.sleep(0.02)
+    message = f"nobody listens on port {port}"
+    raise TimeoutError(message)
 
 
 @dataclass
@@ -117,7 +131,8 @@ def running_sipp(
 ) -> Iterator[Sipp]:
     """Run SIPp with a scenario of this folder."""
     folder.mkdir()
-    port = free_port(socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM)
+    kind = socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM
+    port = free_port(kind)
     transport = ["-t", "t1"] if tcp else ["-t", "u1"]
     command = [str(binary), "-sf", str(SCENARIOS / scenario), "-p", str(port), *transport]
     command += [*SIPP_OPTIONS, *arguments]
@@ -125,6 +140,8 @@ def running_sipp(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         try:
+            if "answerer" in scenario:
+                wait_until_bound(port, kind)
             yield Sipp(process, folder, port)
         finally:
             if process.poll() is None:
