@@ -11,6 +11,7 @@ use bytes::Bytes;
 use headway_apps::sip::message::parse_message;
 use headway_experiment::RunSpec;
 use headway_sctp::Packet;
+use headway_tcp::{Checksum, Segment};
 
 pub use association::sctp_association;
 
@@ -18,9 +19,10 @@ pub use association::sctp_association;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target with the name of its corpus.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     ("sctp_packet", sctp_packet),
     ("sctp_association", sctp_association),
+    ("tcp_segment", tcp_segment),
     ("sip_message", sip_message),
     ("run_spec", run_spec),
 ];
@@ -51,6 +53,22 @@ fn seal(wire: &mut [u8]) {
         let checksum = crc32c::crc32c(wire).to_le_bytes();
         wire[8..12].copy_from_slice(&checksum);
     }
+}
+
+/// A segment that the codec reads is written again and read as the same
+/// segment; unknown options are left out, so only the second writing has to be
+/// like the first.
+///
+/// # Panics
+/// Where that does not hold.
+pub fn tcp_segment(data: &[u8]) {
+    let read = |bytes: &Bytes| Segment::decode(bytes, Checksum::None);
+    let Ok(segment) = read(&Bytes::copy_from_slice(data)) else {
+        return;
+    };
+    let written = segment.encode(Checksum::None);
+    let again = read(&written).expect("what the codec wrote");
+    assert_eq!(again.encode(Checksum::None), written);
 }
 
 /// The reader of SIP messages takes or refuses.
