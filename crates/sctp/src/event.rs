@@ -78,7 +78,24 @@ pub enum Event {
         /// Index of the path.
         path: usize,
     },
-    /// A path that was inactive answers again.
+    /// A path's error counter passed `potentially_failed_max_retransmits`: DATA
+    /// goes elsewhere where it can (RFC 7829).
+    PathPotentiallyFailed {
+        /// Index of the path.
+        path: usize,
+    },
+    /// The peer has shown that it is reached at an address that it named
+    /// (RFC 9260, section 5.4).
+    PathConfirmed {
+        /// Index of the path.
+        path: usize,
+    },
+    /// The peer reported errors that end nothing (RFC 9260, section 3.3.10).
+    PeerReported {
+        /// The causes that the peer named.
+        causes: Vec<Cause>,
+    },
+    /// A path that was inactive or potentially failed answers again.
     PathActive {
         /// Index of the path.
         path: usize,

@@ -48,12 +48,16 @@ mod association;
 mod config;
 mod cookie;
 mod event;
+mod host;
 mod inbound;
+mod out_of_the_blue;
 mod outbound;
 mod packet;
 mod path;
+mod secret;
 mod stats;
 mod types;
+mod welcome;
 
 pub use association::{Association, AssociationState};
 pub use config::{
@@ -62,9 +66,10 @@ pub use config::{
     TimeoutMarks, TimeoutRearm, UnknownProfile, WindowCounts, WindowUnit,
 };
 pub use event::{Event, LostReason, Message, MessageId, Received, SendError};
+pub use host::{AddressBook, Host, Numbered};
 pub use packet::{
-    COMMON_HEADER_BYTES, Cause, Chunk, Chunks, DataChunk, GapBlock, Init, Packet, Parameter,
-    ParseError, Sack, Trace,
+    COMMON_HEADER_BYTES, Cause, Chunk, Chunks, DataChunk, ForwardTsn, GapBlock, Init, Interleaving,
+    Packet, Parameter, ParseError, Sack, Skipped, SkippedMid, SkippedSsn, Trace,
 };
-pub use stats::Stats;
-pub use types::{Ssn, Tsn};
+pub use stats::{PathState, PathStats, PathStatus, Stats};
+pub use types::{Mid, Ssn, Tsn};

@@ -13,6 +13,10 @@ pub struct Tsn(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Ssn(pub u16);
 
+/// Message identifier of I-DATA (RFC 8260, section 2.1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Mid(pub u32);
+
 impl Tsn {
     /// The number after this one; zero follows `2^32 - 1`.
     #[must_use]
@@ -56,6 +60,26 @@ impl Ssn {
     #[must_use]
     pub const fn precedes(self, other: Self) -> bool {
         (self.0.wrapping_sub(other.0) as i16) < 0
+    }
+}
+
+impl Mid {
+    /// The number after this one; zero follows `2^32 - 1`.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
+
+    /// Whether this lies before `other` on the circle.
+    #[must_use]
+    pub const fn precedes(self, other: Self) -> bool {
+        (self.0.wrapping_sub(other.0) as i32) < 0
+    }
+}
+
+impl fmt::Debug for Mid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mid {}", self.0)
     }
 }
 

@@ -238,11 +238,16 @@ fn messages_wait_for_the_association() {
         (pair.received(End::A).len(), pair.received(End::B).len()),
         (3, 3)
     );
-    // COOKIE ACK leads its packet, and DATA may follow in it.
-    assert!(
-        pair.story()
-            .contains(&"B: COOKIE ACK + DATA + DATA + DATA".to_owned())
-    );
+    // COOKIE ECHO and COOKIE ACK lead their packets, and DATA may follow in them
+    // (sections 5.1.4 and 5.1.5, steps 6 and 7).
+    let expected = [
+        "A: INIT",
+        "B: INIT ACK",
+        "A: COOKIE ECHO + DATA + DATA + DATA",
+        "B: COOKIE ACK + SACK + DATA + DATA + DATA",
+        "A: SACK",
+    ];
+    assert_eq!(pair.story(), expected);
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn chunk(lie: &Lie, known: &Known) -> Option<Chunk> {
             begin: flags[1],
             end: flags[2],
             immediate: flags[3],
+            interleaving: None,
             payload: Payload::Sized(*bytes),
             trace: Trace::default(),
         }),

@@ -1,5 +1,6 @@
 //! The end at once, by either side (RFC 9260, section 9.1).
 
+use bytes::Bytes;
 use headway_sansio::Time;
 
 use super::Association;
@@ -8,11 +9,17 @@ use crate::{Cause, Chunk, Event, LostReason};
 
 impl Association {
     /// Ends the association at once. Messages under way are lost.
-    pub fn abort(&mut self, _now: Time) {
+    pub fn abort(&mut self, now: Time) {
+        self.abort_because(now, Bytes::new());
+    }
+
+    /// Ends the association at once and tells the peer's user why, in words or
+    /// whatever the application agrees on (section 3.3.10.12).
+    pub fn abort_because(&mut self, _now: Time, why: Bytes) {
         match self.state {
             State::Closed => {}
             State::Listen => self.close(),
-            _ => self.abort_with(Cause::new(Cause::USER_ABORT), LostReason::UserAbort),
+            _ => self.abort_with(Cause::with(Cause::USER_ABORT, why), LostReason::UserAbort),
         }
     }
 
@@ -25,7 +32,8 @@ impl Association {
                 reflected_tag: false,
                 causes: vec![cause],
             });
-            self.packets.push_back(packet);
+            let route = self.paths[self.paths.data()].route;
+            self.launch(route, packet);
         }
         self.lose(reason);
     }
@@ -44,8 +52,10 @@ impl Association {
     /// Forgets everything but counters, events and packets that are to go out.
     pub(super) fn close(&mut self) {
         self.state = State::Closed;
-        self.path.stop_t3();
-        self.stop_heartbeat();
+        for path in self.paths.iter_mut() {
+            path.stop_t3();
+        }
+        self.stop_heartbeats();
         self.guard = Time::FAR_FUTURE;
         self.probe = Time::FAR_FUTURE;
         self.probe_now = false;

@@ -1,25 +1,18 @@
-//! The passive side of the handshake: INIT is answered without keeping state,
-//! and the cookie brings everything back (RFC 9260, sections 5.1.3 to 5.2.4).
+//! INIT and COOKIE ECHO where an association exists already, or listens by itself
+//! (RFC 9260, sections 5.1.3 to 5.2.4).
 
 use bytes::Bytes;
-use headway_sansio::Time;
+use headway_sansio::{Duration, Time};
 
 use super::Association;
+use super::birth::{initial_tsn, random_tag};
 use super::input::Rest;
 use super::state::State;
-use super::{initial_tsn, random_tag};
-use crate::cookie::Cookie;
-use crate::packet::parameter;
-use crate::{Cause, Chunk, Event, Init, Parameter, Tsn};
-
-/// What an INIT ACK says of this side.
-#[derive(Clone, Copy)]
-struct Identity {
-    tag: u32,
-    tsn: Tsn,
-    /// Tags of the association that exists already, if any.
-    tie_tags: (u32, u32),
-}
+use crate::cookie::{Cookie, KeyRing, Opened};
+use crate::packet::address_parameter;
+use crate::path::Route;
+use crate::welcome::{Caller, Identity, Welcome, refusal};
+use crate::{Cause, Chunk, Event, Init, Packet};
 
 /// How a cookie's tags compare with those of the association (Table 12).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,14 +29,20 @@ enum Case {
 
 impl Association {
     /// Answers an INIT. Nothing of the association changes (sections 5.1 and 5.2).
-    pub(super) fn handle_init(&mut self, now: Time, source_port: u16, init: &Init) {
+    pub(super) fn handle_init(
+        &mut self,
+        now: Time,
+        route: Route,
+        source_port: u16,
+        init: &Init,
+        shared: Option<&KeyRing>,
+    ) {
+        let tie_tags = (self.local_tag, self.peer_tag);
         let identity = match self.state {
+            // Section 3.3.2: such an INIT is dropped without a word.
+            _ if init.initiate_tag == 0 => return,
             State::Closed => return,
-            State::Listen => Identity {
-                tag: random_tag(&mut self.random),
-                tsn: initial_tsn(&self.config, &mut self.random),
-                tie_tags: (0, 0),
-            },
+            State::Listen => self.new_identity((0, 0)),
             // Section 5.2.1: the tag of our own INIT, so that both handshakes lead
             // to one association.
             State::CookieWait(_) => Identity {
@@ -54,94 +53,96 @@ impl Association {
             State::CookieEchoed { .. } => Identity {
                 tag: self.local_tag,
                 tsn: self.local_initial_tsn,
-                tie_tags: (self.local_tag, self.peer_tag),
+                tie_tags,
             },
             // Section 9.2: the peer has not seen the end of the old association.
             State::ShutdownAckSent(_) => {
-                self.control.push_back(Chunk::ShutdownAck);
+                let path = self.arrival_path(route).unwrap_or(0);
+                self.answer(path, Chunk::ShutdownAck);
                 return;
             }
             // Section 5.2.2: perhaps a restart.
-            _ => Identity {
-                tag: random_tag(&mut self.random),
-                tsn: initial_tsn(&self.config, &mut self.random),
-                tie_tags: (self.local_tag, self.peer_tag),
-            },
+            _ => self.new_identity(tie_tags),
         };
-        let answer = self.answer_init(now, source_port, init, identity);
+        let chunk = match self.refuse_new_addresses(route, init) {
+            Some(cause) => refusal(cause),
+            None => {
+                let Some(keys) = shared.or(self.keys.as_deref()) else {
+                    return;
+                };
+                let welcome = Welcome {
+                    config: &self.config,
+                    host: &self.host,
+                    keys,
+                    local_port: self.local_port,
+                };
+                let caller = Caller {
+                    address: route.remote,
+                    port: source_port,
+                };
+                welcome.answer(now, caller, init, identity)
+            }
+        };
         let mut packet = self.packet(init.initiate_tag);
         packet.destination_port = source_port;
-        packet.chunks.push(answer);
-        self.packets.push_back(packet);
+        packet.chunks.push(chunk);
+        self.launch(route, packet);
     }
 
-    fn answer_init(&self, now: Time, port: u16, init: &Init, identity: Identity) -> Chunk {
-        let refusal =
-            if init.initiate_tag == 0 || init.outbound_streams == 0 || init.inbound_streams == 0 {
-                // Section 3.3.2.
-                Some(Cause::new(Cause::INVALID_PARAMETER))
-            } else if init
-                .parameters
+    fn new_identity(&mut self, tie_tags: (u32, u32)) -> Identity {
+        Identity {
+            tag: random_tag(&mut self.random),
+            tsn: initial_tsn(&self.config, &mut self.random),
+            tie_tags,
+        }
+    }
+
+    /// An INIT may not add addresses to an association that exists (sections
+    /// 5.2.1 and 5.2.2): somebody who has none of them could take it over.
+    fn refuse_new_addresses(&self, route: Route, init: &Init) -> Option<Cause> {
+        if let State::Listen | State::CookieWait(_) = self.state {
+            return None;
+        }
+        let said = init.announcement(self.config.extensions());
+        let known = |ip| {
+            self.paths
                 .iter()
-                .any(|p| p.kind == parameter::HOST_NAME_ADDRESS)
-            {
-                // Section 5.1.2, rule B.
-                Some(Cause::new(Cause::UNRESOLVABLE_ADDRESS))
-            } else {
-                None
-            };
-        if let Some(cause) = refusal {
-            return Chunk::Abort {
-                reflected_tag: false,
-                causes: vec![cause],
-            };
-        }
-        let cookie = Cookie {
-            created: now,
-            lifetime: self.config.cookie_lifetime,
-            local_tag: identity.tag,
-            peer_tag: init.initiate_tag,
-            local_tsn: identity.tsn,
-            peer_tsn: init.initial_tsn,
-            peer_window: init.a_rwnd,
-            local_tie_tag: identity.tie_tags.0,
-            peer_tie_tag: identity.tie_tags.1,
-            local_port: self.local_port,
-            peer_port: port,
-            outbound_streams: init.inbound_streams,
-            inbound_streams: init.outbound_streams,
+                .any(|p| self.host.book.ip(p.route.remote) == Some(ip))
         };
-        let sealed = self.key.seal(&cookie);
-        let mut parameters = vec![Parameter {
-            kind: parameter::STATE_COOKIE,
-            value: sealed,
-        }];
-        for unrecognized in init
-            .parameters
+        let mut new: Vec<_> = said
+            .addresses
             .iter()
-            .filter(|p| parameter::wants_report(p.kind))
-        {
-            let value = parameter::encoded(core::slice::from_ref(unrecognized));
-            parameters.push(Parameter {
-                kind: parameter::UNRECOGNIZED_PARAMETER,
-                value,
-            });
+            .copied()
+            .filter(|&ip| !known(ip))
+            .collect();
+        if self.paths.find(route.remote).is_none() {
+            new.extend(self.host.book.ip(route.remote));
         }
-        let mut answer = self.init(parameters);
-        answer.initiate_tag = identity.tag;
-        answer.initial_tsn = identity.tsn;
-        Chunk::InitAck(Box::new(answer))
+        if new.is_empty() {
+            return None;
+        }
+        let parameters: Vec<_> = new.into_iter().map(address_parameter).collect();
+        let information = crate::packet::parameter::encoded(&parameters);
+        Some(Cause::with(Cause::RESTART_WITH_NEW_ADDRESSES, information))
     }
 
+    /// Brings up an association, or does what the table of section 5.2.4 says.
     pub(super) fn handle_cookie_echo(
         &mut self,
         now: Time,
-        source_port: u16,
-        tag: u32,
+        route: Route,
+        (source_port, tag): (u16, u32),
         sealed: &Bytes,
+        shared: Option<&KeyRing>,
     ) -> Rest {
-        let Some(cookie) = self.key.open(sealed) else {
-            return Rest::Discard;
+        let opened = match shared.or(self.keys.as_deref()) {
+            Some(keys) => keys.open(now, sealed),
+            None => None,
+        };
+        let (cookie, late) = match opened {
+            None => return Rest::Discard,
+            Some(Opened::Good(cookie)) => (cookie, None),
+            Some(Opened::Stale(cookie, late)) => (cookie, Some(late)),
         };
         if cookie.local_tag != tag
             || cookie.local_port != self.local_port
@@ -154,21 +155,23 @@ impl Association {
             State::Listen => Case::Restart,
             _ => self.compare(&cookie),
         };
-        let age = now.since(cookie.created);
-        if case != Case::Own && age > cookie.lifetime {
-            self.report_stale(source_port, &cookie, age.saturating_sub(cookie.lifetime));
+        if let Some(late) = late
+            && case != Case::Own
+        {
+            let answer = report_stale(&cookie, late);
+            self.launch(route, answer);
             return Rest::Discard;
         }
         match case {
             Case::Discard => return Rest::Discard,
-            Case::Own => self.cookie_is_ours(now, &cookie),
-            Case::Collision => self.cookie_of_collision(now, &cookie),
+            Case::Own => self.cookie_is_ours(now, route, &cookie),
+            Case::Collision => self.cookie_of_collision(now, route, &cookie),
             Case::Restart => {
                 if let State::ShutdownAckSent(_) = self.state {
-                    self.refuse_restart();
+                    self.refuse_restart(route);
                     return Rest::Discard;
                 }
-                self.cookie_begins(now, source_port, &cookie);
+                self.cookie_begins(now, route, &cookie);
             }
         }
         Rest::Process
@@ -187,37 +190,47 @@ impl Association {
         }
     }
 
-    fn acknowledge_cookie(&mut self) {
+    fn acknowledge_cookie(&mut self, route: Route) {
         // COOKIE ACK comes first in its packet (section 5.1.5, step 6).
         self.control
-            .retain(|chunk| !matches!(chunk, Chunk::CookieAck | Chunk::CookieEcho(_)));
-        self.control.push_front(Chunk::CookieAck);
+            .retain(|(_, chunk)| !matches!(chunk, Chunk::CookieAck | Chunk::CookieEcho(_)));
+        let path = self.arrival_path(route).unwrap_or(0);
+        self.control.push_front((path, Chunk::CookieAck));
     }
 
     /// Action D: perhaps our COOKIE ACK was lost, or both sides' cookies crossed.
-    fn cookie_is_ours(&mut self, now: Time, cookie: &Cookie) {
-        if let State::CookieWait(_) | State::CookieEchoed { .. } = self.state {
-            self.take_cookie(cookie);
-            self.become_established(now);
+    fn cookie_is_ours(&mut self, now: Time, route: Route, cookie: &Cookie) {
+        if self.is_beginning() {
+            self.take_crossed_cookie(now, route, cookie);
         }
-        self.acknowledge_cookie();
+        self.acknowledge_cookie(route);
     }
 
     /// Action B: the peer's tag is news.
-    fn cookie_of_collision(&mut self, now: Time, cookie: &Cookie) {
-        if let State::CookieWait(_) | State::CookieEchoed { .. } = self.state {
-            self.take_cookie(cookie);
-            self.become_established(now);
+    fn cookie_of_collision(&mut self, now: Time, route: Route, cookie: &Cookie) {
+        if self.is_beginning() {
+            self.take_crossed_cookie(now, route, cookie);
         } else {
             self.peer_tag = cookie.peer_tag;
         }
-        self.acknowledge_cookie();
+        self.acknowledge_cookie(route);
+    }
+
+    /// The peer's handshake comes to its end before our own.
+    fn take_crossed_cookie(&mut self, now: Time, route: Route, cookie: &Cookie) {
+        let heard = Route {
+            local: route.local,
+            remote: cookie.source,
+        };
+        self.extend_paths(heard, &cookie.addresses);
+        self.take_cookie(cookie);
+        self.become_established(now);
     }
 
     /// Action A, and the beginning of an association where there was none.
-    fn cookie_begins(&mut self, now: Time, source_port: u16, cookie: &Cookie) {
+    fn cookie_begins(&mut self, now: Time, route: Route, cookie: &Cookie) {
         let restart = !matches!(self.state, State::Listen);
-        self.remote_port = source_port;
+        self.remote_port = cookie.peer_port;
         self.local_tag = cookie.local_tag;
         self.local_initial_tsn = cookie.local_tsn;
         // Messages handed over while listening are still to be sent.
@@ -226,16 +239,26 @@ impl Association {
         if let Some(queue) = waiting {
             self.outbound.queue = queue;
         }
+        let heard = Route {
+            local: route.local,
+            remote: cookie.source,
+        };
+        // Section 5.4, rule 2: only the address to which the INIT ACK went has
+        // been shown to be the peer's.
+        self.lay_paths(heard, &cookie.addresses, |route| {
+            route.remote == cookie.source
+        });
         self.take_cookie(cookie);
         if restart {
             self.events.push_back(Event::Restarted);
         }
         self.become_established(now);
-        self.acknowledge_cookie();
+        self.acknowledge_cookie(heard);
     }
 
     fn take_cookie(&mut self, cookie: &Cookie) {
         self.peer_tag = cookie.peer_tag;
+        self.extensions = cookie.extensions;
         self.agree(
             cookie.peer_window,
             cookie.peer_tsn,
@@ -244,21 +267,24 @@ impl Association {
         );
     }
 
-    /// Section 5.1.5, step 4: the error tells by how many microseconds the cookie
-    /// is too old.
-    fn report_stale(&mut self, port: u16, cookie: &Cookie, late: headway_sansio::Duration) {
-        let micros = u32::try_from(late.as_nanos() / 1_000).unwrap_or(u32::MAX);
-        let cause = Cause::with(Cause::STALE_COOKIE, micros.to_be_bytes().to_vec());
-        let mut packet = self.packet(cookie.peer_tag);
-        packet.destination_port = port;
-        packet.chunks.push(Chunk::Error(vec![cause]));
-        self.packets.push_back(packet);
-    }
-
     /// Action A in SHUTDOWN-ACK-SENT: the end comes first.
-    fn refuse_restart(&mut self) {
-        self.control.push_back(Chunk::ShutdownAck);
+    fn refuse_restart(&mut self, route: Route) {
+        let path = self.arrival_path(route).unwrap_or(0);
+        self.answer(path, Chunk::ShutdownAck);
         let cause = Cause::new(Cause::COOKIE_WHILE_SHUTTING_DOWN);
-        self.control.push_back(Chunk::Error(vec![cause]));
+        self.answer(path, Chunk::Error(vec![cause]));
+    }
+}
+
+/// Section 5.1.5, step 4: the error tells by how many microseconds, rounded up,
+/// the cookie is too old.
+pub(crate) fn report_stale(cookie: &Cookie, late: Duration) -> Packet {
+    let micros = u32::try_from(late.as_nanos().div_ceil(1_000)).unwrap_or(u32::MAX);
+    let cause = Cause::with(Cause::STALE_COOKIE, micros.to_be_bytes().to_vec());
+    Packet {
+        source_port: cookie.local_port,
+        destination_port: cookie.peer_port,
+        verification_tag: cookie.peer_tag,
+        chunks: core::iter::once(Chunk::Error(vec![cause])).collect(),
     }
 }

@@ -1,58 +1,47 @@
 //! The active side of the handshake (RFC 9260, section 5.1).
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use headway_sansio::{RandomStream, Time};
+use headway_sansio::{Datagram, Duration, Time};
 
 use super::Association;
 use super::state::{Retry, State};
 use crate::outbound::Outbound;
-use crate::packet::parameter;
-use crate::{Cause, Chunk, Config, Event, Init, LostReason, Parameter};
+use crate::packet::{cookie_preservative, parameter};
+use crate::path::Route;
+use crate::welcome::{fault, introduce, unresolvable};
+use crate::{Cause, Chunk, Event, Init, LostReason, Packet, Parameter};
 
 impl Association {
-    /// Begins an association with a peer.
-    #[must_use]
-    pub fn connect(
-        now: Time,
-        config: Arc<Config>,
-        random: RandomStream,
-        local_port: u16,
-        remote_port: u16,
-    ) -> Self {
-        let mut this = Self::new(config, random, State::Closed, local_port, remote_port);
-        let due = now + this.path.rto;
-        this.state = State::CookieWait(Retry {
-            due,
-            count: 0,
-            since: now,
-        });
-        this.send_init();
-        this
+    /// Sends INIT to the address of a path.
+    pub(super) fn send_init(&mut self, path: usize) {
+        self.send_init_with(path, None);
     }
 
-    fn send_init(&mut self) {
+    fn send_init_with(&mut self, path: usize, wish: Option<Parameter>) {
         let mut packet = self.packet(0);
-        packet
-            .chunks
-            .push(Chunk::Init(Box::new(self.init(Vec::new()))));
-        self.packets.push_back(packet);
+        let init = introduce(
+            &self.config,
+            &self.host,
+            (self.local_tag, self.local_initial_tsn),
+            self.config.extensions(),
+            wish,
+        );
+        packet.chunks.push(Chunk::Init(Box::new(init)));
+        let route = self.paths[path].route;
+        self.launch(route, packet);
     }
 
-    /// INIT or INIT ACK of this side.
-    pub(super) fn init(&self, parameters: Vec<Parameter>) -> Init {
-        Init {
-            initiate_tag: self.local_tag,
-            a_rwnd: self.config.receive_buffer_bytes,
-            outbound_streams: self.config.outbound_streams.max(1),
-            inbound_streams: self.config.inbound_streams.max(1),
-            initial_tsn: self.local_initial_tsn,
-            parameters,
-        }
+    /// Queues a whole packet.
+    pub(super) fn launch(&mut self, route: Route, packet: Packet) {
+        self.packets.push_back(Datagram {
+            source: route.local,
+            destination: route.remote,
+            size_bytes: packet.size_bytes(),
+            body: packet,
+        });
     }
 
-    pub(super) fn handle_init_ack(&mut self, now: Time, init: Init) {
+    pub(super) fn handle_init_ack(&mut self, now: Time, route: Route, init: &Init) {
         let State::CookieWait(retry) = self.state else {
             // Section 5.2.3: an answer to an old INIT.
             return;
@@ -63,31 +52,30 @@ impl Association {
             return;
         }
         self.peer_tag = init.initiate_tag;
-        if init.outbound_streams == 0 || init.inbound_streams == 0 {
-            let cause = Cause::new(Cause::INVALID_PARAMETER);
+        if let Some(cause) = fault(init) {
             self.abort_with(cause, LostReason::ProtocolViolation);
             return;
         }
-        let Some(cookie) = init.cookie().cloned() else {
+        let said = init.announcement(self.config.extensions());
+        if let Some(name) = &said.host_name {
+            self.abort_with(unresolvable(name), LostReason::ProtocolViolation);
+            return;
+        }
+        let Some(cookie) = said.cookie.clone() else {
             // One parameter is missing, and its type is that of the cookie.
             let information = vec![0, 0, 0, 1, 0, parameter::STATE_COOKIE as u8];
             let cause = Cause::with(Cause::MISSING_PARAMETER, information);
             self.abort_with(cause, LostReason::ProtocolViolation);
             return;
         };
-        if init
-            .parameters
-            .iter()
-            .any(|p| p.kind == parameter::HOST_NAME_ADDRESS)
-        {
-            let cause = Cause::new(Cause::UNRESOLVABLE_ADDRESS);
-            self.abort_with(cause, LostReason::ProtocolViolation);
-            return;
-        }
+        self.extend_paths(route, &said.addresses);
+        let from = self.reply_path;
         if retry.count == 0 {
-            self.path.measured(&self.config, now.since(retry.since));
+            self.paths[from].measured(&self.config, now.since(retry.since));
         }
-        self.clear_errors();
+        self.peer_answered();
+        self.path_answered(from);
+        self.extensions = self.config.agreed(&said);
         self.agree(
             init.a_rwnd,
             init.initial_tsn,
@@ -95,20 +83,15 @@ impl Association {
             init.outbound_streams,
         );
         let retry = Retry {
-            due: now + self.path.rto,
+            due: now + self.paths[from].rto,
             count: 0,
             since: now,
         };
-        self.send_cookie(&cookie);
-        let unrecognized: Vec<Parameter> = init
-            .parameters
-            .into_iter()
-            .filter(|p| parameter::wants_report(p.kind))
-            .collect();
-        if !unrecognized.is_empty() {
-            let information = parameter::encoded(&unrecognized);
+        self.send_cookie(from, &cookie);
+        if !said.unrecognized.is_empty() {
+            let information = parameter::encoded(&said.unrecognized);
             let cause = Cause::with(Cause::UNRECOGNIZED_PARAMETERS, information);
-            self.control.push_back(Chunk::Error(vec![cause]));
+            self.answer(from, Chunk::Error(vec![cause]));
         }
         self.state = State::CookieEchoed { retry, cookie };
     }
@@ -124,32 +107,39 @@ impl Association {
         self.outbound_streams = self.config.outbound_streams.max(1).min(accepts_streams);
         self.inbound_streams = self.config.inbound_streams.max(1).min(sends_streams);
         self.inbound = crate::inbound::Inbound::new(&self.config, peer_tsn);
-        self.outbound.peer_window = a_rwnd;
+        self.outbound.set_peer_window(a_rwnd);
         // Messages for streams that the peer does not accept cannot be sent.
         self.outbound.queue.drop_streams_from(self.outbound_streams);
     }
 
-    fn send_cookie(&mut self, cookie: &Bytes) {
+    fn send_cookie(&mut self, path: usize, cookie: &Bytes) {
         // COOKIE ECHO comes first in its packet (section 3.3.11).
-        self.control.push_front(Chunk::CookieEcho(cookie.clone()));
+        self.control
+            .push_front((path, Chunk::CookieEcho(cookie.clone())));
     }
 
-    pub(super) fn handle_cookie_ack(&mut self, now: Time) {
+    pub(super) fn handle_cookie_ack(&mut self, now: Time, from: usize) {
         let State::CookieEchoed { retry, .. } = &self.state else {
             return;
         };
         if retry.count == 0 {
             let round_trip = now.since(retry.since);
-            self.path.measured(&self.config, round_trip);
+            self.paths[from].measured(&self.config, round_trip);
         }
+        self.path_answered(from);
         self.become_established(now);
     }
 
     pub(super) fn become_established(&mut self, now: Time) {
         self.state = State::Established;
-        self.clear_errors();
-        self.start_heartbeat(now);
-        self.path.last_data = now;
+        self.peer_answered();
+        for index in 0..self.paths.len() {
+            self.paths[index].errors = 0;
+            self.start_heartbeat(now, index);
+            self.search_mtu(now, index);
+        }
+        let data = self.paths.data();
+        self.paths[data].last_data = now;
         self.events.push_back(Event::Connected {
             outbound_streams: self.outbound_streams,
             inbound_streams: self.inbound_streams,
@@ -171,47 +161,85 @@ impl Association {
             self.lose(LostReason::HandshakeTimeout);
             return;
         }
-        self.path.back_off(&self.config);
+        // The next try goes to the peer's next address (section 6.4).
+        let tried = self.handshake_path(retry.count);
+        let path = self.handshake_path(retry.count + 1);
+        self.paths[tried].back_off(&self.config);
         let retry = Retry {
-            due: now + self.path.rto,
+            due: now + self.paths[tried].rto,
             count: retry.count + 1,
             ..retry
         };
         match core::mem::replace(&mut self.state, State::Closed) {
             State::CookieEchoed { cookie, .. } => {
-                self.send_cookie(&cookie);
+                self.send_cookie(path, &cookie);
                 self.state = State::CookieEchoed { retry, cookie };
             }
             _ => {
-                self.send_init();
+                self.send_init(path);
                 self.state = State::CookieWait(retry);
             }
         }
     }
 
-    /// A stale cookie sends the handshake back to its beginning (section 5.2.6,
-    /// first alternative); other errors are for information.
+    /// The path of the n-th try of INIT or COOKIE ECHO: confirmed ones in turn.
+    fn handshake_path(&self, n: u32) -> usize {
+        let confirmed: usize = self.paths.iter().filter(|path| path.confirmed).count();
+        let place = n as usize % confirmed.max(1);
+        self.paths
+            .iter()
+            .enumerate()
+            .filter(|(_, path)| path.confirmed)
+            .nth(place)
+            .map_or(0, |(index, _)| index)
+    }
+
     pub(super) fn handle_error(&mut self, now: Time, causes: &[Cause]) {
-        let stale = causes.iter().any(|cause| cause.code == Cause::STALE_COOKIE);
+        self.stats.errors_received += 1;
+        if causes.iter().any(|cause| cause.code == Cause::STALE_COOKIE) {
+            self.handle_stale_cookie(now);
+        }
+        if !causes.is_empty() && !self.is_beginning() {
+            self.events.push_back(Event::PeerReported {
+                causes: causes.to_vec(),
+            });
+        }
+    }
+
+    /// A stale cookie sends the handshake back to its beginning, with the wish
+    /// for a longer life of the next one (section 5.2.6, third alternative).
+    fn handle_stale_cookie(&mut self, now: Time) {
         let State::CookieEchoed { retry, .. } = &self.state else {
             return;
         };
-        if !stale {
-            return;
-        }
+        let retry = *retry;
         if retry.count >= self.config.init_max_retransmits {
             self.lose(LostReason::HandshakeTimeout);
             return;
         }
+        // What this exchange took, and a second (section 5.2.6).
+        let increment = now.since(retry.since) + Duration::from_secs(1);
+        let path = self.handshake_path(retry.count);
         let retry = Retry {
-            due: now + self.path.rto,
+            due: now + self.paths[path].rto,
             count: retry.count + 1,
             since: now,
         };
         self.control.clear();
         self.peer_tag = 0;
-        self.send_init();
+        self.take_back(now);
+        self.send_init_with(path, Some(cookie_preservative(increment)));
         self.state = State::CookieWait(retry);
+    }
+
+    /// DATA that went with a COOKIE ECHO in vain is to go again with the next.
+    fn take_back(&mut self, now: Time) {
+        for index in 0..self.paths.len() {
+            self.outbound
+                .mark_timed_out(&self.config, &mut self.paths, index, now);
+            self.paths[index].stop_t3();
+            self.paths[index].timed = None;
+        }
     }
 
     /// Starts both halves anew, as after a restart of the peer; what waits in the
@@ -219,7 +247,6 @@ impl Association {
     pub(super) fn start_anew(&mut self, peer_window: u32, peer_tsn: crate::Tsn) {
         self.outbound = Outbound::new(&self.config, self.local_initial_tsn, peer_window);
         self.inbound = crate::inbound::Inbound::new(&self.config, peer_tsn);
-        self.path = crate::path::Path::new(&self.config);
         self.errors = 0;
         self.guard = Time::FAR_FUTURE;
         self.probe = Time::FAR_FUTURE;

@@ -1,11 +1,14 @@
 //! A packet arrives: is it ours, and whose procedure is each chunk
 //! (RFC 9260, sections 3.2, 8.4 and 8.5)?
 
-use headway_sansio::Time;
+use headway_sansio::{Datagram, Time};
 
 use super::Association;
 use super::receive::Arrivals;
 use super::state::State;
+use crate::cookie::KeyRing;
+use crate::out_of_the_blue::answer_stranger;
+use crate::path::Route;
 use crate::{Cause, Chunk, Packet};
 
 /// Whether the rest of a packet is still of interest.
@@ -15,34 +18,82 @@ pub(super) enum Rest {
     Discard,
 }
 
+/// How a packet came.
+#[derive(Clone, Copy)]
+struct Envelope<'a> {
+    route: Route,
+    /// Index of the path on which it came.
+    from: usize,
+    source_port: u16,
+    tag: u32,
+    /// The keys of the endpoint to which the association belongs.
+    keys: Option<&'a KeyRing>,
+}
+
 impl Association {
-    /// Takes a packet that arrived at `now`.
+    /// Takes a packet that arrived at `now` on the only path, or on the first one.
     pub fn handle_input(&mut self, now: Time, packet: Packet) {
-        if !self.is_ours(&packet) {
+        let route = self.paths[0].route;
+        self.receive(now, route, packet, None);
+    }
+
+    /// Takes a packet that arrived at `now` from one of the peer's addresses.
+    pub fn handle_datagram(&mut self, now: Time, datagram: Datagram<Packet>) {
+        let route = Route {
+            local: datagram.destination,
+            remote: datagram.source,
+        };
+        self.receive(now, route, datagram.body, None);
+    }
+
+    /// `keys` are those of the endpoint, where there is one.
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        route: Route,
+        packet: Packet,
+        keys: Option<&KeyRing>,
+    ) {
+        if !self.is_ours(route, &packet) {
             self.stats.packets_discarded += 1;
             return;
         }
         self.stats.packets_received += 1;
-        self.burst_limit = None;
+        self.paths.forget_burst_limits();
+        let mut from = self.arrival_path(route).unwrap_or(0);
+        self.paths[from].stats.packets_received += 1;
         let mut arrivals = Arrivals::new(&self.inbound);
         let Packet {
             source_port,
-            verification_tag,
+            verification_tag: tag,
             chunks,
             ..
         } = packet;
         for chunk in chunks {
-            let rest = self.handle_chunk(now, source_port, verification_tag, chunk, &mut arrivals);
+            let envelope = Envelope {
+                route,
+                from,
+                source_port,
+                tag,
+                keys,
+            };
+            // A cookie or an INIT ACK lays the paths anew.
+            let relays = matches!(chunk, Chunk::CookieEcho(_) | Chunk::InitAck(_));
+            let rest = self.handle_chunk(now, envelope, chunk, &mut arrivals);
             if rest == Rest::Discard {
                 break;
             }
+            if relays {
+                from = self.arrival_path(route).unwrap_or(0);
+            }
         }
-        self.end_of_packet(now, &arrivals);
+        self.peer_heard_in_shutdown();
+        self.end_of_packet(now, from, &arrivals);
         self.watch_window(now);
     }
 
-    /// Ports and verification tag, with the exceptions of section 8.5.1.
-    fn is_ours(&mut self, packet: &Packet) -> bool {
+    /// Ports, addresses and verification tag, with the exceptions of section 8.5.1.
+    fn is_ours(&mut self, route: Route, packet: &Packet) -> bool {
         if packet.destination_port != self.local_port {
             return false;
         }
@@ -56,14 +107,14 @@ impl Association {
         };
         match (&self.state, first) {
             (State::Closed, _) => {
-                self.out_of_the_blue(packet);
+                self.out_of_the_blue(route, packet);
                 false
             }
             // INIT is alone in its packet, with a tag of zero (rule A).
             (_, Chunk::Init(_)) => tag == 0 && packet.chunks.len() == 1,
             (State::Listen, Chunk::CookieEcho(_)) => true,
             (State::Listen, _) => {
-                self.out_of_the_blue(packet);
+                self.out_of_the_blue(route, packet);
                 false
             }
             (_, Chunk::Abort { reflected_tag, .. } | Chunk::ShutdownComplete { reflected_tag }) => {
@@ -81,41 +132,55 @@ impl Association {
             (State::CookieWait(_) | State::CookieEchoed { .. }, Chunk::ShutdownAck)
                 if tag != self.local_tag =>
             {
-                self.out_of_the_blue(packet);
+                self.out_of_the_blue(route, packet);
                 false
             }
-            _ => tag == self.local_tag,
+            // The answer to INIT may come from any address of the peer.
+            (State::CookieWait(_), Chunk::InitAck(_)) => tag == self.local_tag,
+            _ => tag == self.local_tag && self.arrival_path(route).is_some(),
         }
     }
 
     fn handle_chunk(
         &mut self,
         now: Time,
-        source_port: u16,
-        tag: u32,
+        envelope: Envelope<'_>,
         chunk: Chunk,
         arrivals: &mut Arrivals,
     ) -> Rest {
+        let Envelope {
+            route,
+            from,
+            source_port,
+            tag,
+            keys,
+        } = envelope;
         match chunk {
-            Chunk::Data(data) => return self.handle_data(now, data, arrivals),
-            Chunk::Sack(sack) => self.handle_sack(now, &sack),
-            Chunk::Init(init) => self.handle_init(now, source_port, &init),
-            Chunk::InitAck(init) => self.handle_init_ack(now, *init),
-            Chunk::CookieEcho(cookie) => {
-                return self.handle_cookie_echo(now, source_port, tag, &cookie);
+            Chunk::Data(data) if data.interleaving.is_none() => {
+                return self.handle_data(now, from, data, arrivals);
             }
-            Chunk::CookieAck => self.handle_cookie_ack(now),
-            Chunk::Heartbeat(info) => self.handle_heartbeat(info),
+            Chunk::Sack(sack) => self.handle_sack(now, &sack),
+            Chunk::Init(init) => self.handle_init(now, route, source_port, &init, keys),
+            Chunk::InitAck(init) => self.handle_init_ack(now, route, &init),
+            Chunk::CookieEcho(cookie) => {
+                return self.handle_cookie_echo(now, route, (source_port, tag), &cookie, keys);
+            }
+            Chunk::CookieAck => self.handle_cookie_ack(now, from),
+            Chunk::Heartbeat(info) => self.handle_heartbeat(from, info),
             Chunk::HeartbeatAck(info) => self.handle_heartbeat_ack(now, &info),
             Chunk::Abort { causes, .. } => {
                 self.handle_abort(causes);
                 return Rest::Discard;
             }
-            Chunk::Shutdown { cumulative_tsn } => self.handle_shutdown(now, cumulative_tsn),
-            Chunk::ShutdownAck => self.handle_shutdown_ack(),
+            Chunk::Shutdown { cumulative_tsn } => self.handle_shutdown(now, from, cumulative_tsn),
+            Chunk::ShutdownAck => self.handle_shutdown_ack(route),
             Chunk::ShutdownComplete { .. } => self.handle_shutdown_complete(),
             Chunk::Error(causes) => self.handle_error(now, &causes),
-            unknown @ Chunk::Unknown { .. } => return self.handle_unknown(&unknown),
+            Chunk::Pad(_) => {}
+            unknown @ (Chunk::Data(_)
+            | Chunk::Reconfig(_)
+            | Chunk::ForwardTsn(_)
+            | Chunk::Unknown { .. }) => return self.handle_unknown(from, &unknown),
         }
         if matches!(self.state, State::Closed) {
             Rest::Discard
@@ -126,13 +191,14 @@ impl Association {
 
     /// The two high bits of a chunk type say what to do with an unknown one
     /// (section 3.2): the first whether to go on, the second whether to report.
-    fn handle_unknown(&mut self, chunk: &Chunk) -> Rest {
+    fn handle_unknown(&mut self, from: usize, chunk: &Chunk) -> Rest {
+        self.stats.chunks_unrecognized += 1;
         let kind = chunk.kind();
         if kind & 0x40 != 0 {
             let mut bytes = Vec::new();
             chunk.encode(&mut bytes);
             let cause = Cause::with(Cause::UNRECOGNIZED_CHUNK, bytes);
-            self.control.push_back(Chunk::Error(vec![cause]));
+            self.answer(from, Chunk::Error(vec![cause]));
         }
         if kind & 0x80 != 0 {
             Rest::Process
@@ -142,40 +208,9 @@ impl Association {
     }
 
     /// Answers a packet that belongs to no association (section 8.4).
-    fn out_of_the_blue(&mut self, packet: &Packet) {
-        let has = |wanted: fn(&Chunk) -> bool| packet.chunks.iter().any(wanted);
-        // Rules 2, 6 and 7: never answer what may itself be an answer.
-        if has(|chunk| {
-            matches!(
-                chunk,
-                Chunk::Abort { .. } | Chunk::ShutdownComplete { .. } | Chunk::CookieAck
-            )
-        }) || has(|chunk| {
-            matches!(chunk, Chunk::Error(causes)
-                if causes.iter().any(|cause| cause.code == Cause::STALE_COOKIE))
-        }) {
-            return;
+    fn out_of_the_blue(&mut self, route: Route, packet: &Packet) {
+        if let Some(answer) = answer_stranger(packet) {
+            self.launch(route, answer);
         }
-        let mut answer = self.packet(packet.verification_tag);
-        answer.destination_port = packet.source_port;
-        let chunk = match packet.chunks.first() {
-            // Rule 3: nobody listens here, and the INIT brings the tag to use.
-            Some(Chunk::Init(init)) => {
-                answer.verification_tag = init.initiate_tag;
-                Chunk::Abort {
-                    reflected_tag: false,
-                    causes: Vec::new(),
-                }
-            }
-            Some(Chunk::ShutdownAck) => Chunk::ShutdownComplete {
-                reflected_tag: true,
-            },
-            _ => Chunk::Abort {
-                reflected_tag: true,
-                causes: Vec::new(),
-            },
-        };
-        answer.chunks.push(chunk);
-        self.packets.push_back(answer);
     }
 }

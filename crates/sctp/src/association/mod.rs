@@ -3,9 +3,14 @@
 
 mod abort;
 mod accept;
+mod addresses;
+mod birth;
 mod connect;
+mod errors;
 mod heartbeat;
 mod input;
+mod mtu;
+mod observe;
 mod receive;
 mod retransmit;
 mod sack;
@@ -13,41 +18,50 @@ mod shutdown;
 mod state;
 mod transmit;
 
+pub(crate) use birth::Birth;
 pub use state::AssociationState;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use headway_sansio::{Duration, RandomStream, Time};
+use headway_sansio::{Datagram, Duration, RandomStream, Time};
 
-use crate::cookie::CookieKey;
+use crate::cookie::KeyRing;
+use crate::host::Host;
 use crate::inbound::Inbound;
 use crate::outbound::Outbound;
-use crate::path::Path;
+use crate::packet::Extensions;
+use crate::path::Paths;
 use crate::{Chunk, Config, Event, Message, MessageId, Packet, SendError, Stats, Tsn};
 use state::State;
 
-/// One SCTP association of one peer, with one path.
+/// One SCTP association with one peer.
 ///
 /// See the [crate documentation](crate) for the order of calls.
 #[derive(Debug)]
 pub struct Association {
     config: Arc<Config>,
+    host: Arc<Host>,
     random: RandomStream,
     state: State,
     local_port: u16,
     remote_port: u16,
     /// The tag that the peer puts into its packets.
     local_tag: u32,
-    /// The tag that this side puts into its packets.
+    /// The tag that this side puts into its packets; zero where it is not known.
     peer_tag: u32,
     local_initial_tsn: Tsn,
     outbound_streams: u16,
     inbound_streams: u16,
-    key: CookieKey,
-    path: Path,
+    /// What both sides know beyond RFC 9260.
+    extensions: Extensions,
+    /// The keys of an association that belongs to no endpoint.
+    keys: Option<Box<KeyRing>>,
+    paths: Paths,
     outbound: Outbound,
     inbound: Inbound,
+    /// The path from which DATA last came, where SACKs go (section 6.4).
+    reply_path: usize,
     /// Transmissions in a row that the peer did not answer (section 8.1).
     errors: u32,
     /// Timer T5: when the shutdown has taken too long.
@@ -57,63 +71,19 @@ pub struct Association {
     probe_interval: Duration,
     /// The probe may go out.
     probe_now: bool,
-    /// How far the flight size may rise in this opportunity to send; `None`
-    /// where something happened since it was worked out.
-    burst_limit: Option<u32>,
     /// Whole packets, with tags of their own.
-    packets: VecDeque<Packet>,
-    /// Chunks for the front of the next packet.
-    control: VecDeque<Chunk>,
+    packets: VecDeque<Datagram<Packet>>,
+    /// Chunks for the front of the next packet, each with its path.
+    control: VecDeque<(usize, Chunk)>,
     events: VecDeque<Event>,
     stats: Stats,
 }
 
+/// The most chunks that wait in answer to what the peer sent; a peer that asks
+/// for more answers at once gets none.
+const MOST_ANSWERS: usize = 64;
+
 impl Association {
-    fn new(
-        config: Arc<Config>,
-        mut random: RandomStream,
-        state: State,
-        local_port: u16,
-        remote_port: u16,
-    ) -> Self {
-        let key = CookieKey::random(&mut random);
-        let local_tag = random_tag(&mut random);
-        let local_initial_tsn = initial_tsn(&config, &mut random);
-        Self {
-            state,
-            local_port,
-            remote_port,
-            local_tag,
-            peer_tag: 0,
-            local_initial_tsn,
-            outbound_streams: config.outbound_streams,
-            inbound_streams: config.inbound_streams,
-            key,
-            path: Path::new(&config),
-            outbound: Outbound::new(&config, local_initial_tsn, 0),
-            inbound: Inbound::new(&config, Tsn(0)),
-            errors: 0,
-            guard: Time::FAR_FUTURE,
-            probe: Time::FAR_FUTURE,
-            probe_interval: Duration::ZERO,
-            probe_now: false,
-            burst_limit: None,
-            packets: VecDeque::new(),
-            control: VecDeque::new(),
-            events: VecDeque::new(),
-            stats: Stats::default(),
-            random,
-            config,
-        }
-    }
-
-    /// A passive association: it answers INITs without keeping state, and comes
-    /// into being with the first good COOKIE ECHO.
-    #[must_use]
-    pub fn listen(config: Arc<Config>, random: RandomStream, local_port: u16) -> Self {
-        Self::new(config, random, State::Listen, local_port, 0)
-    }
-
     /// Hands a message over for sending. Messages handed over before the
     /// association is up wait.
     ///
@@ -139,7 +109,7 @@ impl Association {
             return Err(SendError::BufferFull);
         }
         self.stats.messages_sent += 1;
-        self.burst_limit = None;
+        self.paths.forget_burst_limits();
         let id = self.outbound.queue.push(message);
         self.watch_window(now);
         Ok(id)
@@ -160,7 +130,7 @@ impl Association {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let due = self
-            .path
+            .paths
             .next_timeout()
             .min(self.inbound.acknowledgement.due)
             .min(self.probe)
@@ -171,18 +141,23 @@ impl Association {
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.burst_limit = None;
+        self.paths.forget_burst_limits();
         if self.state.due() <= now {
             self.state_timeout(now);
         }
         if self.guard <= now {
             self.guard_timeout();
         }
-        if self.path.t3 <= now {
-            self.retransmission_timeout(now);
-        }
-        if self.path.heartbeat.due <= now {
-            self.heartbeat_timeout(now);
+        for index in 0..self.paths.len() {
+            if self.paths[index].t3 <= now {
+                self.retransmission_timeout(now, index);
+            }
+            if self.paths[index].heartbeat.due <= now {
+                self.heartbeat_timeout(now, index);
+            }
+            if self.paths[index].mtu.due <= now {
+                self.mtu_timeout(now, index);
+            }
         }
         let acknowledgement = &mut self.inbound.acknowledgement;
         if acknowledgement.due <= now {
@@ -195,123 +170,18 @@ impl Association {
         }
     }
 
-    /// Where the association stands.
-    #[must_use]
-    pub const fn state(&self) -> AssociationState {
-        self.state.name()
+    /// Queues a chunk for the front of the next packet on the path where DATA goes.
+    fn push_control(&mut self, chunk: Chunk) {
+        self.control.push_back((self.paths.data(), chunk));
     }
 
-    /// Counters since the beginning.
-    #[must_use]
-    pub const fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    /// Congestion window in bytes.
-    #[must_use]
-    pub const fn cwnd_bytes(&self) -> u32 {
-        self.path.cwnd
-    }
-
-    /// Slow start threshold in bytes; `u32::MAX` before the first loss.
-    #[must_use]
-    pub const fn ssthresh_bytes(&self) -> u32 {
-        self.path.ssthresh
-    }
-
-    /// Bytes under way, counted as the congestion window counts them.
-    #[must_use]
-    pub const fn flight_bytes(&self) -> u32 {
-        self.path.flight
-    }
-
-    /// Retransmission timeout, back-off included.
-    #[must_use]
-    pub const fn rto(&self) -> Duration {
-        self.path.rto
-    }
-
-    /// Smoothed round-trip time, once there is a measurement.
-    #[must_use]
-    pub fn srtt(&self) -> Option<Duration> {
-        self.path.rtt.smoothed()
-    }
-
-    /// Bytes of whole messages that wait in the receive buffer for an earlier
-    /// message of their stream: what head-of-line blocking holds back.
-    #[must_use]
-    pub const fn held_bytes(&self) -> u32 {
-        self.inbound.held_bytes()
-    }
-
-    /// Bytes in the receive buffer of messages that are not whole yet.
-    #[must_use]
-    pub const fn partial_bytes(&self) -> u32 {
-        self.inbound.partial_bytes()
-    }
-
-    /// Bytes of messages that `poll_event` has not handed out yet.
-    #[must_use]
-    pub const fn unread_bytes(&self) -> u32 {
-        self.inbound.unread_bytes()
-    }
-
-    /// Bytes of messages, or of the rest of one, that were never sent.
-    #[must_use]
-    pub const fn unsent_bytes(&self) -> u32 {
-        self.outbound.queue.bytes()
-    }
-
-    /// Bytes in the send buffer: unsent, or sent and not acknowledged for good.
-    #[must_use]
-    pub fn buffered_bytes(&self) -> u32 {
-        self.outbound.buffered_bytes()
-    }
-
-    /// What the peer's receive buffer takes beyond what is under way, in bytes.
-    #[must_use]
-    pub const fn peer_window_bytes(&self) -> u32 {
-        self.outbound.peer_window
-    }
-
-    /// The settings.
-    #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// Counts an unanswered transmission. Says whether the association still lives.
-    fn count_error(&mut self) -> bool {
-        self.errors += 1;
-        self.path.errors += 1;
-        if self.path.active && self.path.errors > self.config.path_max_retransmits {
-            self.path.active = false;
-            self.events.push_back(Event::PathInactive { path: 0 });
-        }
-        if self.errors > self.config.association_max_retransmits {
-            self.lose(crate::LostReason::PeerUnreachable);
-            return false;
-        }
-        true
-    }
-
-    /// The peer answered (section 8.1 and 8.2).
-    fn clear_errors(&mut self) {
-        self.errors = 0;
-        self.path.errors = 0;
-        if !self.path.active {
-            self.path.active = true;
-            self.events.push_back(Event::PathActive { path: 0 });
+    /// Queues an answer to the peer for the path on which it asked (section 6.4).
+    fn answer(&mut self, path: usize, chunk: Chunk) {
+        if self.control.len() < MOST_ANSWERS {
+            if let Chunk::Error(_) = chunk {
+                self.stats.errors_sent += 1;
+            }
+            self.control.push_back((path, chunk));
         }
     }
-}
-
-/// A tag is never zero (section 5.3.1).
-fn random_tag(random: &mut RandomStream) -> u32 {
-    1 + random.below(u64::from(u32::MAX)) as u32
-}
-
-fn initial_tsn(config: &Config, random: &mut RandomStream) -> Tsn {
-    let drawn = Tsn(random.bits() as u32);
-    config.initial_tsn.unwrap_or(drawn)
 }

@@ -12,6 +12,8 @@ use crate::{Cause, Chunk, DataChunk, LostReason};
 #[derive(Debug)]
 pub(super) struct Arrivals {
     any: bool,
+    /// Something in the packet had arrived before.
+    duplicate: bool,
     /// Something in the packet calls for a SACK without delay.
     urgent: bool,
     /// There was a gap before the packet.
@@ -22,6 +24,7 @@ impl Arrivals {
     pub(super) fn new(inbound: &Inbound) -> Self {
         Self {
             any: false,
+            duplicate: false,
             urgent: false,
             gap_before: inbound.has_gap(),
         }
@@ -32,6 +35,7 @@ impl Association {
     pub(super) fn handle_data(
         &mut self,
         now: Time,
+        from: usize,
         chunk: DataChunk,
         arrivals: &mut Arrivals,
     ) -> Rest {
@@ -49,7 +53,7 @@ impl Association {
         arrivals.any = true;
         arrivals.urgent |= chunk.immediate;
         if chunk.stream >= self.inbound_streams {
-            self.refuse_stream(&chunk);
+            self.refuse_stream(from, &chunk);
             return Rest::Process;
         }
         match self
@@ -60,6 +64,7 @@ impl Association {
             Arrival::Duplicate => {
                 self.stats.duplicates_received += 1;
                 arrivals.urgent = true;
+                arrivals.duplicate = true;
             }
             Arrival::Dropped => {
                 self.stats.data_chunks_dropped += 1;
@@ -81,19 +86,26 @@ impl Association {
 
     /// DATA for a stream that does not exist is acknowledged, reported and thrown
     /// away (section 6.5).
-    fn refuse_stream(&mut self, chunk: &DataChunk) {
+    fn refuse_stream(&mut self, from: usize, chunk: &DataChunk) {
         self.inbound.skip(chunk.tsn);
         let mut information = chunk.stream.to_be_bytes().to_vec();
         information.extend_from_slice(&[0, 0]);
         let cause = Cause::with(Cause::INVALID_STREAM, information);
-        self.control.push_back(Chunk::Error(vec![cause]));
+        self.answer(from, Chunk::Error(vec![cause]));
     }
 
     /// Decides on the SACK once all chunks of a packet are in.
-    pub(super) fn end_of_packet(&mut self, now: Time, arrivals: &Arrivals) {
+    pub(super) fn end_of_packet(&mut self, now: Time, from: usize, arrivals: &Arrivals) {
         if !arrivals.any {
             return;
         }
+        // Section 6.4: where the DATA came from, unless a duplicate suggests that
+        // SACKs do not get through there.
+        self.reply_path = if arrivals.duplicate {
+            self.paths.alternate(from)
+        } else {
+            from
+        };
         if let State::ShutdownSent(_) = self.state {
             self.answer_data_with_shutdown(now);
             return;

@@ -7,21 +7,24 @@ use crate::TimeoutRearm;
 use crate::outbound::Forced;
 
 impl Association {
-    pub(super) fn retransmission_timeout(&mut self, now: Time) {
-        self.path.t3 = Time::FAR_FUTURE;
-        if self.outbound.outstanding() == 0 {
+    pub(super) fn retransmission_timeout(&mut self, now: Time, index: usize) {
+        self.paths[index].t3 = Time::FAR_FUTURE;
+        if self.paths[index].outstanding == 0 {
             return;
         }
         self.stats.timeouts += 1;
-        if !self.count_error() {
+        self.paths[index].stats.timeouts += 1;
+        // While the association begins, T1 counts.
+        if !self.is_beginning() && !self.count_error(now, index) {
             return;
         }
         let Self {
             config,
-            path,
+            paths,
             outbound,
             ..
         } = self;
+        let path = &mut paths[index];
         // A probe that the peer has no room for says nothing of congestion
         // (section 6.1, rule A).
         if !outbound.probing {
@@ -31,11 +34,14 @@ impl Association {
             path.t3_next = Some(path.rto);
         }
         path.back_off(config);
-        outbound.mark_timed_out(config, path, now);
+        path.hold = config.timeout_one_packet;
+        if config.mtu_discovery && path.mtu.suspect(now, path.errors) {
+            paths.resize(config, index);
+        }
+        outbound.mark_timed_out(config, paths, index, now);
         // Slow start begins anew; a recovery that was under way ends with it, as
         // in RFC 6582, section 3.2, step 4.
         outbound.recovery = None;
         outbound.forced = Forced::OnePacket;
-        outbound.hold = config.timeout_one_packet;
     }
 }

@@ -18,28 +18,30 @@ impl Association {
         }
         self.stats.sacks_received += 1;
         self.stats.duplicates_reported += sack.duplicates.len() as u64;
-        let flight_before = self.path.flight;
+        self.paths.await_news();
         let Self {
             config,
-            path,
+            paths,
             outbound,
             ..
         } = self;
         let mut progress = Progress::default();
         outbound.forced = Forced::Nothing;
-        outbound.advance(config, path, now, sack.cumulative_tsn, &mut progress);
-        outbound.take_gaps(config, path, now, sack, &mut progress);
+        outbound.advance(config, paths, now, sack.cumulative_tsn, &mut progress);
+        outbound.take_gaps(config, paths, now, sack, &mut progress);
         outbound.set_peer_window(sack.a_rwnd);
         if outbound.probing && progress.chunks == 0 && sack.a_rwnd > 0 {
             // The window opened, and the peer says that it has thrown the probe
             // away: waiting for a T3-rtx that was backed off serves nobody.
-            outbound.mark_timed_out(config, path, now);
+            for index in 0..paths.len() {
+                outbound.mark_timed_out(config, paths, index, now);
+            }
             outbound.forced = Forced::OnePacket;
             outbound.probing = false;
         }
-        self.progressed(flight_before, sack.cumulative_tsn, &progress);
+        self.progressed(sack.cumulative_tsn, &progress);
         self.repair(&progress);
-        self.after_acknowledgement(now, &progress);
+        self.after_acknowledgement(now);
     }
 
     /// A SHUTDOWN acknowledges like a SACK that says nothing of gaps
@@ -48,68 +50,84 @@ impl Association {
         if !self.outbound.is_plausible(cumulative) {
             return;
         }
-        let flight_before = self.path.flight;
+        self.paths.await_news();
         let mut progress = Progress::default();
         let Self {
             config,
-            path,
+            paths,
             outbound,
             ..
         } = self;
-        outbound.advance(config, path, now, cumulative, &mut progress);
-        self.progressed(flight_before, cumulative, &progress);
-        self.after_acknowledgement(now, &progress);
+        outbound.advance(config, paths, now, cumulative, &mut progress);
+        self.progressed(cumulative, &progress);
+        self.after_acknowledgement(now);
     }
 
-    /// Round trip, error counters and congestion window.
-    fn progressed(&mut self, flight_before: u32, cumulative: Tsn, progress: &Progress) {
-        if self
-            .outbound
+    /// Error counters and congestion windows.
+    fn progressed(&mut self, cumulative: Tsn, progress: &Progress) {
+        let outbound = &mut self.outbound;
+        if outbound
             .recovery
             .is_some_and(|exit| !cumulative.precedes(exit))
         {
-            self.outbound.recovery = None;
-        }
-        if let Some(round_trip) = progress.round_trip {
-            self.path.measured(&self.config, round_trip);
+            outbound.recovery = None;
         }
         if progress.chunks == 0 {
             // A closed window answers probes without taking them: that is no
             // fault of the path (section 6.1, rule A).
-            if self.outbound.probing {
-                self.clear_errors();
+            if outbound.probing {
+                self.peer_answered();
+                self.path_answered(self.paths.data());
             }
             return;
         }
-        self.clear_errors();
-        self.outbound.hold = false;
-        self.outbound.probing = false;
-        self.path.grow(
-            &self.config,
-            Acknowledged {
-                bytes: progress.bytes,
-                flight_before,
-                advanced: progress.advanced,
-                all: self.outbound.outstanding() == 0,
-                in_recovery: self.outbound.recovery.is_some(),
-            },
-        );
+        outbound.probing = false;
+        let in_recovery = outbound.recovery.is_some();
+        let all = outbound.outstanding() == 0;
+        self.peer_answered();
+        for index in 0..self.paths.len() {
+            let path = &mut self.paths[index];
+            path.hold = false;
+            let news = path.news;
+            if news.chunks == 0 {
+                continue;
+            }
+            path.grow(
+                &self.config,
+                Acknowledged {
+                    bytes: news.bytes,
+                    flight_before: news.flight_before,
+                    advanced: progress.advanced,
+                    all,
+                    in_recovery,
+                },
+            );
+            // What was sent on two paths may have arrived by either, so it does
+            // not bring a failed one back (RFC 7829, section 3.2, rules 9 and 10).
+            if news.certain || path.is_usable() {
+                self.path_answered(index);
+            }
+        }
     }
 
     /// Missing reports and what follows from them (section 7.2.4).
     fn repair(&mut self, progress: &Progress) {
         let Self {
             config,
-            path,
+            paths,
             outbound,
             ..
         } = self;
-        if !outbound.count_missing(config, path, progress) {
+        if !outbound.count_missing(config, paths, progress) {
             return;
         }
         let newly_lossy = outbound.recovery.is_none();
         if newly_lossy {
-            path.cut(config);
+            for path in paths.iter_mut() {
+                if core::mem::take(&mut path.lossy) {
+                    path.cut(config);
+                }
+            }
             self.stats.fast_recoveries += 1;
             if config.fast_recovery {
                 outbound.recovery = Some(outbound.next_tsn().previous());
@@ -122,13 +140,18 @@ impl Association {
         };
     }
 
-    /// T3-rtx runs as long as anything is outstanding (section 6.3.2, rules R2 to
-    /// R4).
-    fn after_acknowledgement(&mut self, now: Time, progress: &Progress) {
-        if self.outbound.outstanding() == 0 {
-            self.path.stop_t3();
-        } else if progress.advanced || self.path.t3 == Time::FAR_FUTURE {
-            self.path.start_t3(now);
+    /// T3-rtx of a path runs as long as anything is outstanding on it (section
+    /// 6.3.2, rules R2 to R4).
+    fn after_acknowledgement(&mut self, now: Time) {
+        let alone = self.paths.len() == 1;
+        for path in self.paths.iter_mut() {
+            // What waits to be sent again on another path needs no timer here.
+            let waits = path.flight > 0 || alone;
+            if path.outstanding == 0 {
+                path.stop_t3();
+            } else if waits && (path.news.advanced || path.t3 == Time::FAR_FUTURE) {
+                path.start_t3(now);
+            }
         }
         self.continue_shutdown(now);
     }

@@ -4,6 +4,7 @@ use headway_sansio::Time;
 
 use super::Association;
 use super::state::{Retry, State};
+use crate::path::Route;
 use crate::{Cause, Chunk, Event, LostReason, Tsn};
 
 impl Association {
@@ -41,7 +42,7 @@ impl Association {
 
     fn retry(&self, now: Time) -> Retry {
         Retry {
-            due: now + self.path.rto,
+            due: now + self.paths[self.paths.data()].rto,
             count: 0,
             since: now,
         }
@@ -50,8 +51,8 @@ impl Association {
     fn push_shutdown(&mut self) {
         let cumulative_tsn = self.inbound.cumulative();
         self.control
-            .retain(|chunk| !matches!(chunk, Chunk::Shutdown { .. }));
-        self.control.push_back(Chunk::Shutdown { cumulative_tsn });
+            .retain(|(_, chunk)| !matches!(chunk, Chunk::Shutdown { .. }));
+        self.push_control(Chunk::Shutdown { cumulative_tsn });
         // The SHUTDOWN says all that a SACK without gaps or duplicates would.
         let more = self.inbound.has_gap() || self.inbound.acknowledgement.has_duplicates();
         self.inbound.acknowledgement.due = Time::FAR_FUTURE;
@@ -60,15 +61,15 @@ impl Association {
 
     fn send_shutdown(&mut self, now: Time) {
         self.push_shutdown();
-        self.stop_heartbeat();
+        self.stop_heartbeats();
         self.state = State::ShutdownSent(self.retry(now));
     }
 
     fn send_shutdown_ack(&mut self, now: Time) {
         self.control
-            .retain(|chunk| !matches!(chunk, Chunk::Shutdown { .. } | Chunk::ShutdownAck));
-        self.control.push_back(Chunk::ShutdownAck);
-        self.stop_heartbeat();
+            .retain(|(_, chunk)| !matches!(chunk, Chunk::Shutdown { .. } | Chunk::ShutdownAck));
+        self.push_control(Chunk::ShutdownAck);
+        self.stop_heartbeats();
         self.state = State::ShutdownAckSent(self.retry(now));
     }
 
@@ -79,14 +80,25 @@ impl Association {
         self.state = State::ShutdownSent(self.retry(now));
     }
 
+    /// Any packet of the peer shows that it is there (section 9.2).
+    pub(super) fn peer_heard_in_shutdown(&mut self) {
+        if let State::ShutdownSent(retry) = &mut self.state {
+            retry.count = 0;
+            self.errors = 0;
+        }
+    }
+
     /// Timer T2 of SHUTDOWN and SHUTDOWN ACK.
     pub(super) fn shutdown_timeout(&mut self, now: Time, retry: Retry) {
-        self.path.back_off(&self.config);
-        if !self.count_error() {
+        let data = self.paths.data();
+        self.paths[data].back_off(&self.config);
+        if !self.count_error(now, data) {
             return;
         }
+        // The next goes to another address if there is one (section 6.4).
+        let path = self.paths.alternate(data);
         let next = Retry {
-            due: now + self.path.rto,
+            due: now + self.paths[data].rto,
             count: retry.count + 1,
             ..retry
         };
@@ -97,6 +109,9 @@ impl Association {
             self.send_shutdown_ack(now);
             self.state = State::ShutdownAckSent(next);
         }
+        if let Some((to, _)) = self.control.back_mut() {
+            *to = path;
+        }
     }
 
     /// Timer T5: the shutdown as a whole has taken too long.
@@ -104,7 +119,7 @@ impl Association {
         self.abort_with(Cause::new(Cause::USER_ABORT), LostReason::ShutdownTimeout);
     }
 
-    pub(super) fn handle_shutdown(&mut self, now: Time, cumulative_tsn: Tsn) {
+    pub(super) fn handle_shutdown(&mut self, now: Time, from: usize, cumulative_tsn: Tsn) {
         match self.state {
             State::Established | State::ShutdownPending => {
                 self.state = State::ShutdownReceived;
@@ -112,20 +127,24 @@ impl Association {
                 self.acknowledge_up_to(now, cumulative_tsn);
             }
             State::ShutdownReceived => self.acknowledge_up_to(now, cumulative_tsn),
-            // Both sides asked for it at the same time.
-            State::ShutdownSent(_) => self.send_shutdown_ack(now),
-            State::ShutdownAckSent(_) => self.send_shutdown_ack(now),
+            // Both sides asked for it at the same time; or our answer was lost.
+            State::ShutdownSent(_) | State::ShutdownAckSent(_) => {
+                self.send_shutdown_ack(now);
+                if let Some((to, _)) = self.control.back_mut() {
+                    *to = from;
+                }
+            }
             State::Closed | State::Listen | State::CookieWait(_) | State::CookieEchoed { .. } => {}
         }
     }
 
-    pub(super) fn handle_shutdown_ack(&mut self) {
+    pub(super) fn handle_shutdown_ack(&mut self, route: Route) {
         if let State::ShutdownSent(_) | State::ShutdownAckSent(_) = self.state {
             let mut packet = self.packet(self.peer_tag);
             packet.chunks.push(Chunk::ShutdownComplete {
                 reflected_tag: false,
             });
-            self.packets.push_back(packet);
+            self.launch(route, packet);
             self.close();
             self.events.push_back(Event::ShutdownComplete);
         }

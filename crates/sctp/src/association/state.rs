@@ -93,6 +93,11 @@ impl State {
         )
     }
 
+    /// Whether heartbeats are sent (section 8.3).
+    pub(super) const fn has_heartbeats(&self) -> bool {
+        self.sends_data()
+    }
+
     /// Whether DATA is taken (section 6).
     pub(super) const fn takes_data(&self) -> bool {
         matches!(

@@ -1,11 +1,12 @@
-//! What goes into the next packet (RFC 9260, sections 6.1 and 6.10).
+//! What goes into the next packet (RFC 9260, sections 6.1, 6.4 and 6.10).
 
-use headway_sansio::Time;
+use headway_sansio::{Datagram, Time};
 
 use super::Association;
+use super::state::State;
 use crate::outbound::{Cause, Forced, MOST_OUTSTANDING};
 use crate::packet::padded;
-use crate::path::Path;
+use crate::path::Route;
 use crate::{Chunk, Chunks, CwndOvershoot, DataChunk, Packet, SackBundling};
 
 /// The DATA chunk that may go out next.
@@ -16,9 +17,11 @@ struct Next {
     bytes: u32,
 }
 
-/// What holds for one packet under construction.
+/// What holds for the DATA of one packet under construction.
 #[derive(Clone, Copy)]
 struct Allowance {
+    /// The path of the packet.
+    path: usize,
     /// The flight size was below the limit when the packet was begun.
     below_limit: bool,
     limit: u32,
@@ -30,36 +33,67 @@ impl Association {
     /// The next packet to put on the wire. `now` is the time of the call that
     /// came before.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        if let Some(packet) = self.packets.pop_front() {
-            return Some(self.count_packet(packet));
+        self.next_packet(now).map(|(_, packet)| packet)
+    }
+
+    /// The next packet to put on the wire, with the addresses from and to which
+    /// it goes. `size_bytes` counts the IP header of the settings.
+    pub fn poll_datagram(&mut self, now: Time) -> Option<Datagram<Packet>> {
+        let (route, packet) = self.next_packet(now)?;
+        Some(Datagram {
+            source: route.local,
+            destination: route.remote,
+            size_bytes: packet.size_bytes() + self.config.ip_header_bytes,
+            body: packet,
+        })
+    }
+
+    fn next_packet(&mut self, now: Time) -> Option<(Route, Packet)> {
+        if let Some(whole) = self.packets.pop_front() {
+            let route = Route {
+                local: whole.source,
+                remote: whole.destination,
+            };
+            let on = self.paths.find(route.remote);
+            return Some((route, self.count_packet(on, whole.body)));
         }
         if self.peer_tag == 0 {
             return None;
         }
         let mut packet = self.packet(self.peer_tag);
-        let mut room = self.config.pmdcs_bytes();
-        while let Some(chunk) = self.control.front() {
-            let bytes = chunk.padded_bytes();
-            // A chunk that fits no packet goes alone and is fragmented by IP.
-            if bytes > room && !packet.chunks.is_empty() {
-                return Some(self.count_packet(packet));
-            }
-            room = room.saturating_sub(bytes);
-            packet.chunks.extend(self.control.pop_front());
-        }
-        let allowance = self.allowance(now);
-        let next = allowance.and_then(|allowance| self.next_data(allowance, true));
-        self.add_sack(&mut packet.chunks, &mut room, next);
-        if let Some(allowance) = allowance
-            && next.is_some()
+        let mut path = self.control.front().map(|(path, _)| *path);
+        let mut room = self.paths[path.unwrap_or(self.paths.data())].pmdcs;
+        if let Some(path) = path
+            && !self.add_control(path, &mut packet.chunks, &mut room)
         {
+            let route = self.paths[path].route;
+            return Some((route, self.count_packet(Some(path), packet)));
+        }
+        let echo = matches!(packet.chunks.first(), Some(Chunk::CookieEcho(_)));
+        let allowance = self.allowance(now, echo);
+        let next = allowance.and_then(|allowance| self.next_data(allowance, true));
+        let mut data = allowance.zip(next);
+        // What must go decides on the path; what may go waits for its own packet.
+        if path.is_none() && self.inbound.acknowledgement.at_once {
+            path = Some(self.reply_path);
+        }
+        let path = path.or(data.map(|(allowance, _)| allowance.path))?;
+        if packet.chunks.is_empty() {
+            room = self.paths[path].pmdcs;
+        }
+        data = data.filter(|(allowance, _)| allowance.path == path);
+        if path == self.reply_path {
+            let next = data.map(|(_, next)| next);
+            self.add_sack(&mut packet.chunks, &mut room, next);
+        }
+        if let Some((allowance, _)) = data {
             self.add_data(now, allowance, &mut packet.chunks, room);
         }
         if packet.chunks.is_empty() {
-            None
-        } else {
-            Some(self.count_packet(packet))
+            return None;
         }
+        let route = self.paths[path].route;
+        Some((route, self.count_packet(Some(path), packet)))
     }
 
     /// An empty packet to the peer.
@@ -72,29 +106,59 @@ impl Association {
         }
     }
 
-    fn count_packet(&mut self, packet: Packet) -> Packet {
+    fn count_packet(&mut self, path: Option<usize>, packet: Packet) -> Packet {
+        let bytes = u64::from(packet.size_bytes());
         self.stats.packets_sent += 1;
-        self.stats.bytes_sent += u64::from(packet.size_bytes());
+        self.stats.bytes_sent += bytes;
+        if let Some(path) = path {
+            let stats = &mut self.paths[path].stats;
+            stats.packets_sent += 1;
+            stats.bytes_sent += bytes;
+        }
         packet
     }
 
-    /// What DATA the windows allow, if any may be sent at all.
-    fn allowance(&mut self, now: Time) -> Option<Allowance> {
-        if !self.state.sends_data() || self.outbound.is_idle() {
+    /// Adds the control chunks for a path. Says whether there is room for more.
+    fn add_control(&mut self, path: usize, chunks: &mut Chunks, room: &mut u32) -> bool {
+        while let Some((to, chunk)) = self.control.front() {
+            if *to != path {
+                break;
+            }
+            let bytes = chunk.padded_bytes();
+            // A chunk that fits no packet goes alone and is fragmented by IP.
+            if bytes > *room && !chunks.is_empty() {
+                return false;
+            }
+            *room = room.saturating_sub(bytes);
+            chunks.extend(self.control.pop_front().map(|(_, chunk)| chunk));
+        }
+        true
+    }
+
+    /// Where the next DATA goes and what the windows allow there, if any may be
+    /// sent at all. `echo`: the packet begins with COOKIE ECHO, which DATA may
+    /// follow (section 5.1.4).
+    fn allowance(&mut self, now: Time, echo: bool) -> Option<Allowance> {
+        let may =
+            self.state.sends_data() || echo && matches!(self.state, State::CookieEchoed { .. });
+        if !may || self.outbound.is_idle() {
             return None;
         }
-        let burst_limit = match self.burst_limit {
+        let index = self.next_path();
+        let path = &mut self.paths[index];
+        let burst_limit = match path.burst_limit {
             Some(limit) => limit,
             None => {
-                self.path.decay(&self.config, now);
-                let limit = self.path.burst_limit(&self.config);
-                self.burst_limit = Some(limit);
+                path.decay(&self.config, now);
+                let limit = path.burst_limit(&self.config);
+                path.burst_limit = Some(limit);
                 limit
             }
         };
-        let limit = self.path.cwnd.min(burst_limit);
+        let limit = path.cwnd.min(burst_limit);
         Some(Allowance {
-            below_limit: self.path.flight < limit,
+            path: index,
+            below_limit: path.flight < limit,
             limit,
             forced: self.outbound.forced != Forced::Nothing,
         })
@@ -104,14 +168,15 @@ impl Association {
     /// (section 6.1, rule C), and while they may not go, new ones may not either.
     /// `first`: it is the first DATA chunk of the packet.
     fn next_data(&mut self, allowance: Allowance, first: bool) -> Option<Next> {
+        let path = &self.paths[allowance.path];
         let below = match self.config.cwnd_overshoot {
             CwndOvershoot::Packet => allowance.below_limit,
-            CwndOvershoot::Chunk => self.path.flight < allowance.limit,
+            CwndOvershoot::Chunk => path.flight < allowance.limit,
         };
-        let held = self.outbound.hold && !allowance.forced;
-        if let Some((_, payload)) = self.outbound.next_marked() {
+        let held = path.hold && !allowance.forced;
+        if let Some(marked) = self.outbound.next_marked() {
             let may = allowance.forced || (below && !held);
-            let bytes = DataChunk::padded_bytes_for(payload);
+            let bytes = DataChunk::padded_bytes_for(marked.payload);
             return may.then_some(Next {
                 marked: true,
                 bytes,
@@ -120,7 +185,7 @@ impl Association {
         if !below || held || self.outbound.outstanding() >= MOST_OUTSTANDING {
             return None;
         }
-        let most = self.config.pmdcs_bytes() - DataChunk::HEADER_BYTES;
+        let most = self.paths.amdcs() - DataChunk::HEADER_BYTES;
         let payload = self.outbound.queue.next_bytes(most)?;
         if !self.peer_has_room(payload) || first && self.nagle_waits() {
             return None;
@@ -143,7 +208,12 @@ impl Association {
     fn nagle_waits(&self) -> bool {
         self.config.nagle
             && self.outbound.outstanding() > 0
-            && self.outbound.queue.chunk_bytes() < self.config.pmdcs_bytes()
+            && self.outbound.queue.chunk_bytes() < self.data_room()
+    }
+
+    /// What the chunks of a packet with new DATA take together.
+    fn data_room(&self) -> u32 {
+        self.paths[self.paths.data()].pmdcs
     }
 
     fn add_sack(&mut self, chunks: &mut Chunks, room: &mut u32, next: Option<Next>) {
@@ -172,24 +242,27 @@ impl Association {
         }
     }
 
-    /// Fills the packet with DATA.
+    /// Fills the packet with DATA for the path of `allowance`.
     fn add_data(&mut self, now: Time, allowance: Allowance, chunks: &mut Chunks, mut room: u32) {
         let mut resent = false;
         let mut first = true;
         while let Some(next) = self.next_data(allowance, first) {
-            first = false;
-            if padded(next.bytes) > room {
+            // A chunk that fits no packet, because the path has become narrower
+            // since it was cut, goes alone and is fragmented by IP.
+            if padded(next.bytes) > room && !chunks.is_empty() {
                 break;
             }
+            first = false;
             let Self {
                 config,
-                path,
+                paths,
                 outbound,
                 stats,
                 ..
             } = self;
             let chunk = if next.marked {
-                let Some((chunk, cause)) = outbound.resend(config, path, now) else {
+                let Some((chunk, cause)) = outbound.resend(config, paths, allowance.path, now)
+                else {
                     break;
                 };
                 match cause {
@@ -199,7 +272,7 @@ impl Association {
                 resent = true;
                 chunk
             } else {
-                let Some(chunk) = outbound.send_new(config, path, now) else {
+                let Some(chunk) = outbound.send_new(config, paths, allowance.path, now) else {
                     break;
                 };
                 stats.data_chunks_sent += 1;
@@ -211,8 +284,11 @@ impl Association {
                 }
                 chunk
             };
-            room -= next.bytes;
+            room = room.saturating_sub(next.bytes);
             chunks.push(Chunk::Data(chunk));
+            if self.next_path() != allowance.path {
+                break;
+            }
         }
         if resent {
             let more = self.outbound.next_marked().is_some();
@@ -222,11 +298,24 @@ impl Association {
         }
     }
 
+    /// The path that the next DATA takes: what timed out goes elsewhere, other
+    /// retransmissions where they were (section 6.4).
+    fn next_path(&mut self) -> usize {
+        if self.paths.len() == 1 {
+            return 0;
+        }
+        match self.outbound.next_marked() {
+            Some(marked) if marked.timed_out => self.paths.alternate(marked.last_path),
+            Some(marked) if self.paths[marked.last_path].is_usable() => marked.last_path,
+            _ => self.paths.data(),
+        }
+    }
+
     /// Watches a closed window: where new data waits for nothing but the peer's
     /// buffer, a probe follows after one RTO, and then at doubling intervals
     /// (section 6.1, rule A).
     pub(super) fn watch_window(&mut self, now: Time) {
-        let most = self.config.pmdcs_bytes() - DataChunk::HEADER_BYTES;
+        let most = self.paths.amdcs() - DataChunk::HEADER_BYTES;
         let closed = self.state.sends_data()
             && self.outbound.outstanding() == 0
             && self.outbound.queue.next_bytes(most).is_some_and(|payload| {
@@ -239,7 +328,7 @@ impl Association {
                 self.probe_interval = headway_sansio::Duration::ZERO;
             }
         } else if self.probe == Time::FAR_FUTURE && !self.probe_now {
-            let Path { rto, .. } = self.path;
+            let rto = self.paths[self.paths.data()].rto;
             let doubled = (self.probe_interval * 2).min(self.config.rto_max);
             self.probe_interval = doubled.max(rto);
             self.probe = now + self.probe_interval;

@@ -84,6 +84,9 @@ pub struct Config {
     pub nagle: bool,
     /// Path MTU in bytes, IP header included (Ethernet: 1500).
     pub mtu_bytes: u32,
+    /// Whether each path's MTU is found by probes, up to `mtu_bytes` (RFC 8899);
+    /// otherwise `mtu_bytes` it is, until a router objects.
+    pub mtu_discovery: bool,
     /// IP header in bytes (IPv4: 20).
     pub ip_header_bytes: u32,
     /// Messages not yet acknowledged, in bytes of payload.
@@ -113,6 +116,25 @@ pub struct Config {
     pub outbound_streams: u16,
     /// Streams that this side accepts at most.
     pub inbound_streams: u16,
+    /// How long cookies are signed with one key (section 5.1.3: changed "reasonably
+    /// frequently", such as hourly). Not shorter than `cookie_lifetime`.
+    pub cookie_key_lifetime: Duration,
+    /// Unanswered transmissions until a path is potentially failed and DATA goes
+    /// elsewhere (PFMR of RFC 7829, which recommends 0); `None`: there is no such
+    /// state (RFC 9260).
+    pub potentially_failed_max_retransmits: Option<u32>,
+    /// Unanswered transmissions on the primary path until the path that carries
+    /// DATA becomes the primary one (PSMR of RFC 7829, section 5); `None`: never.
+    pub primary_switchover_max_retransmits: Option<u32>,
+    /// Whether FORWARD-TSN is offered to the peer (RFC 3758).
+    pub partial_reliability: bool,
+    /// Whether I-DATA is offered to the peer (RFC 8260).
+    pub interleaving: bool,
+    /// Whether RE-CONFIG is offered to the peer (RFC 6525).
+    pub stream_reconfiguration: bool,
+    /// How errors are found where checksums are zero, by its identifier, which is
+    /// offered to the peer (RFC 9653; 1: by DTLS below); `None`: not at all.
+    pub zero_checksum_method: Option<u32>,
     /// TSN of the first DATA chunk; `None`: random (section 5.1).
     pub initial_tsn: Option<Tsn>,
 }
@@ -291,6 +313,7 @@ impl Default for Config {
             scheduler: Scheduler::FirstCome,
             nagle: false,
             mtu_bytes: 1500,
+            mtu_discovery: false,
             ip_header_bytes: 20,
             send_buffer_bytes: 256 * 1024,
             receive_buffer_bytes: 256 * 1024,
@@ -303,6 +326,13 @@ impl Default for Config {
             cookie_lifetime: Duration::from_secs(60),
             outbound_streams: 64,
             inbound_streams: 64,
+            cookie_key_lifetime: Duration::from_secs(3600),
+            potentially_failed_max_retransmits: None,
+            primary_switchover_max_retransmits: None,
+            partial_reliability: false,
+            interleaving: false,
+            stream_reconfiguration: false,
+            zero_checksum_method: None,
             initial_tsn: None,
         }
     }
@@ -313,11 +343,14 @@ impl Config {
     /// RFC 9260, section 2: the MTU less IP and SCTP headers).
     #[must_use]
     pub const fn pmdcs_bytes(&self) -> u32 {
+        self.pmdcs_of(self.mtu_bytes)
+    }
+
+    /// The same for a path with this MTU.
+    pub(crate) const fn pmdcs_of(&self, mtu_bytes: u32) -> u32 {
         // Fragments end on a multiple of four; a chunk's length has 16 bits; and
         // there is no IP path of less than 68 bytes (RFC 791).
-        let room = self
-            .mtu_bytes
-            .saturating_sub(self.ip_header_bytes.saturating_add(12));
+        let room = mtu_bytes.saturating_sub(self.ip_header_bytes.saturating_add(12));
         if room < 32 {
             32
         } else if room > 65_532 {

@@ -158,6 +158,7 @@ mod tests {
             begin,
             end,
             immediate: false,
+            interleaving: None,
             payload: Payload::Sized(10),
             trace: Trace::default(),
         }

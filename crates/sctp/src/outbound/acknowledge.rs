@@ -3,25 +3,21 @@
 //! The cost is that of the chunks newly acknowledged and of the gap blocks: the
 //! blocks of the last SACK are kept, and only what differs is looked at.
 
-use headway_sansio::{Duration, Time};
+use headway_sansio::Time;
 
-use super::{Outbound, SentState, spans};
-use crate::path::Path;
+use super::{Outbound, Sent, SentState, spans};
+use crate::path::{News, Path, Paths};
 use crate::{Config, Sack, Tsn};
 
-/// What became of one SACK.
+/// What became of one SACK. What concerns a path is in its [`News`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
-    /// Window bytes acknowledged for the first time.
-    pub(crate) bytes: u32,
     /// Chunks acknowledged for the first time.
     pub(crate) chunks: u32,
     /// The cumulative TSN moved, and with it the earliest outstanding chunk.
     pub(crate) advanced: bool,
-    /// A measurement of the round trip.
-    pub(crate) round_trip: Option<Duration>,
-    /// Highest TSN newly acknowledged (HTNA), if it lies beyond a gap.
-    pub(crate) highest: Option<Tsn>,
+    /// Something lies beyond a gap that was not acknowledged before.
+    pub(crate) beyond_gap: bool,
     /// A chunk reported before is missing again.
     pub(crate) reneged: bool,
 }
@@ -38,7 +34,7 @@ impl Outbound {
     pub(crate) fn advance(
         &mut self,
         config: &Config,
-        path: &mut Path,
+        paths: &mut Paths,
         now: Time,
         cumulative: Tsn,
         progress: &mut Progress,
@@ -48,18 +44,18 @@ impl Outbound {
             let Some(sent) = self.sent.pop_front() else {
                 break;
             };
-            let tsn = sent.chunk.tsn;
             let bytes = sent.chunk.payload.len() as u32;
             self.sent_bytes -= bytes;
+            let path = &mut paths[usize::from(sent.path)];
             if sent.state == SentState::InFlight {
                 path.flight -= sent.cost;
                 self.window_in_flight -= bytes + config.peer_window_chunk_cost_bytes;
             }
             if sent.state != SentState::Acked {
-                progress.bytes += sent.cost;
+                acknowledged(config, path, now, &sent);
                 progress.chunks += 1;
-                take_round_trip(path, now, tsn, progress);
             }
+            path.news.advanced = true;
         }
         self.first = self.first.plus(count);
         progress.advanced = count > 0;
@@ -70,7 +66,7 @@ impl Outbound {
     pub(crate) fn take_gaps(
         &mut self,
         config: &Config,
-        path: &mut Path,
+        paths: &mut Paths,
         now: Time,
         sack: &Sack,
         progress: &mut Progress,
@@ -84,14 +80,15 @@ impl Outbound {
         spans::difference(&new, &self.acked, &mut changed);
         for span in &changed {
             for index in span.low..=span.high {
-                self.gap_acked(config, path, now, index, progress);
+                self.gap_acked(config, paths, now, index);
+                progress.chunks += 1;
             }
-            progress.highest = Some(self.first.plus(span.high));
+            progress.beyond_gap = true;
         }
         spans::difference(&self.acked, &new, &mut changed);
         for span in &changed {
             for index in span.low..=span.high {
-                self.reneged(config, path, index);
+                self.reneged(config, paths, index);
             }
             progress.reneged = true;
         }
@@ -99,33 +96,28 @@ impl Outbound {
         self.scratch = core::mem::replace(&mut self.acked, new);
     }
 
-    fn gap_acked(
-        &mut self,
-        config: &Config,
-        path: &mut Path,
-        now: Time,
-        index: u32,
-        progress: &mut Progress,
-    ) {
+    fn gap_acked(&mut self, config: &Config, paths: &mut Paths, now: Time, index: u32) {
         let sent = &mut self.sent[index as usize];
+        let path = &mut paths[usize::from(sent.path)];
         if sent.state == SentState::InFlight {
             path.flight -= sent.cost;
             self.window_in_flight -=
                 sent.chunk.payload.len() as u32 + config.peer_window_chunk_cost_bytes;
         }
         sent.state = SentState::Acked;
-        progress.bytes += sent.cost;
-        progress.chunks += 1;
-        take_round_trip(path, now, sent.chunk.tsn, progress);
+        path.news.highest = Some(sent.chunk.tsn);
+        acknowledged(config, path, now, sent);
     }
 
     /// The peer no longer reports a chunk: it counts as under way again, with one
     /// missing report (section 6.2.1, rule D iii).
-    fn reneged(&mut self, config: &Config, path: &mut Path, index: u32) {
+    fn reneged(&mut self, config: &Config, paths: &mut Paths, index: u32) {
         let sent = &mut self.sent[index as usize];
         sent.state = SentState::InFlight;
         sent.missing = 1;
+        let path = &mut paths[usize::from(sent.path)];
         path.flight += sent.cost;
+        path.outstanding += 1;
         self.window_in_flight +=
             sent.chunk.payload.len() as u32 + config.peer_window_chunk_cost_bytes;
     }
@@ -136,11 +128,28 @@ impl Outbound {
     }
 }
 
-fn take_round_trip(path: &mut Path, now: Time, tsn: Tsn, progress: &mut Progress) {
+/// A chunk is acknowledged for the first time.
+fn acknowledged(config: &Config, path: &mut Path, now: Time, sent: &Sent) {
+    path.outstanding -= 1;
+    path.news.bytes += sent.cost;
+    path.news.chunks += 1;
+    path.news.certain |= !sent.moved;
     if let Some((timed, sent_at)) = path.timed
-        && timed == tsn
+        && timed == sent.chunk.tsn
     {
         path.timed = None;
-        progress.round_trip = Some(now.since(sent_at));
+        path.measured(config, now.since(sent_at));
+    }
+}
+
+impl Paths {
+    /// Before a SACK is looked at.
+    pub(crate) fn await_news(&mut self) {
+        for path in self.iter_mut() {
+            path.news = News {
+                flight_before: path.flight,
+                ..News::default()
+            };
+        }
     }
 }

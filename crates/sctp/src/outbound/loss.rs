@@ -4,7 +4,7 @@
 use headway_sansio::{Duration, Time};
 
 use super::{Outbound, Progress, SentState};
-use crate::path::Path;
+use crate::path::Paths;
 use crate::{Config, RepeatFastRetransmit, TimeoutMarks, Tsn};
 
 impl Outbound {
@@ -13,7 +13,7 @@ impl Outbound {
     pub(crate) fn count_missing(
         &mut self,
         config: &Config,
-        path: &mut Path,
+        paths: &mut Paths,
         progress: &Progress,
     ) -> bool {
         let Some(last) = self.acked.last() else {
@@ -24,10 +24,14 @@ impl Outbound {
         // While losses are being repaired, progress shows that the rest of the
         // gaps are losses too, and not late; sctp-refimpl stops at the highest
         // newly acknowledged TSN all the same.
-        let bound = if in_recovery && !qualified {
+        let everything = in_recovery && !qualified;
+        let bound = if everything {
             last.high
-        } else if let Some(highest) = progress.highest {
-            highest.distance_from(self.first)
+        } else if progress.beyond_gap {
+            let first = self.first;
+            let distance = |tsn: Tsn| tsn.distance_from(first);
+            let highest = paths.iter().filter_map(|path| path.news.highest);
+            highest.map(distance).max().unwrap_or(0)
         } else {
             return false;
         };
@@ -36,7 +40,7 @@ impl Outbound {
         for position in 0..self.acked.len() {
             let span = self.acked[position];
             for index in low..span.low.min(bound) {
-                any |= self.missing_report(config, path, index, progress.highest, in_recovery);
+                any |= self.missing_report(config, paths, index, everything, in_recovery);
             }
             low = span.high + 1;
             if low > bound {
@@ -49,13 +53,20 @@ impl Outbound {
     fn missing_report(
         &mut self,
         config: &Config,
-        path: &mut Path,
+        paths: &mut Paths,
         index: u32,
-        highest: Option<Tsn>,
+        everything: bool,
         in_recovery: bool,
     ) -> bool {
         let sent = &mut self.sent[index as usize];
         if sent.state != SentState::InFlight {
+            return false;
+        }
+        let tsn = sent.chunk.tsn;
+        // What arrived by another path says nothing of this chunk: that path may
+        // be faster. So the highest TSN newly acknowledged is that of its own.
+        let highest = paths[usize::from(sent.path)].news.highest;
+        if !everything && !highest.is_some_and(|highest| tsn.precedes(highest)) {
             return false;
         }
         if sent.fast {
@@ -75,41 +86,56 @@ impl Outbound {
             return false;
         }
         sent.fast = true;
-        let tsn = sent.chunk.tsn;
-        self.mark(config, path, index, SentState::MarkedFast);
+        paths[usize::from(sent.path)].lossy = true;
+        self.mark(config, paths, index, SentState::MarkedFast);
         let place = self.marked.partition_point(|other| other.precedes(tsn));
         self.marked.insert(place, tsn);
         true
     }
 
-    /// Marks what T3-rtx gives up; the earliest outstanding chunk always is.
-    pub(crate) fn mark_timed_out(&mut self, config: &Config, path: &mut Path, now: Time) {
+    /// Marks what the T3-rtx of a path gives up; the earliest chunk outstanding on
+    /// it always is.
+    pub(crate) fn mark_timed_out(
+        &mut self,
+        config: &Config,
+        paths: &mut Paths,
+        on: usize,
+        now: Time,
+    ) {
         let age = match config.timeout_marks {
             TimeoutMarks::All => Duration::ZERO,
-            TimeoutMarks::OlderThanEstimate => path.rtt.estimate().unwrap_or(Duration::ZERO),
+            TimeoutMarks::OlderThanEstimate => paths[on].rtt.estimate().unwrap_or(Duration::ZERO),
         };
+        let mut first = true;
         self.marked.clear();
         for index in 0..self.sent.len() {
             let sent = &self.sent[index];
             let tsn = sent.chunk.tsn;
+            let here = usize::from(sent.path) == on;
             match sent.state {
                 SentState::Acked => continue,
-                SentState::InFlight if index > 0 && now.since(sent.sent_at) < age => continue,
-                _ => self.mark(config, path, index as u32, SentState::MarkedTimeout),
-            }
-            if config.repeat_fast_retransmit != RepeatFastRetransmit::Off {
-                // sctp-refimpl and lksctp 2.6.11 start afresh after a timeout.
-                self.sent[index].fast = false;
+                // Marked before, and on another path: still to be sent again.
+                _ if !here && sent.state.is_marked() => {}
+                _ if !here => continue,
+                SentState::InFlight if !first && now.since(sent.sent_at) < age => continue,
+                _ => {
+                    self.mark(config, paths, index as u32, SentState::MarkedTimeout);
+                    first = false;
+                    if config.repeat_fast_retransmit != RepeatFastRetransmit::Off {
+                        // sctp-refimpl and lksctp 2.6.11 start afresh after a timeout.
+                        self.sent[index].fast = false;
+                    }
+                }
             }
             self.marked.push_back(tsn);
         }
     }
 
-    fn mark(&mut self, config: &Config, path: &mut Path, index: u32, state: SentState) {
+    fn mark(&mut self, config: &Config, paths: &mut Paths, index: u32, state: SentState) {
         let sent = &mut self.sent[index as usize];
         if sent.state == SentState::InFlight {
             let window = sent.chunk.payload.len() as u32 + config.peer_window_chunk_cost_bytes;
-            path.flight -= sent.cost;
+            paths[usize::from(sent.path)].flight -= sent.cost;
             self.window_in_flight -= window;
             // Section 6.2.1, rule C.
             self.peer_window = self.peer_window.saturating_add(window);

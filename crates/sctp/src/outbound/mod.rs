@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use headway_sansio::Time;
 
-use crate::path::Path;
+use crate::path::Paths;
 use crate::{Config, DataChunk, Tsn};
 
 /// The most chunks outstanding: gap blocks count in 16 bits, and a stream's
@@ -45,8 +45,6 @@ pub(crate) struct Outbound {
     pub(crate) recovery: Option<Tsn>,
     /// Packets of marked chunks that go out whatever cwnd says.
     pub(crate) forced: Forced,
-    /// T3-rtx expired and nothing was acknowledged since (section 7.2.3).
-    pub(crate) hold: bool,
     /// A zero window probe is under way.
     pub(crate) probing: bool,
 }
@@ -64,6 +62,10 @@ pub(crate) enum Forced {
 struct Sent {
     chunk: DataChunk,
     state: SentState,
+    /// The path on which it was last sent.
+    path: u8,
+    /// It was sent on more than one path.
+    moved: bool,
     /// Missing reports since it was last sent.
     missing: u8,
     /// It was retransmitted because of missing reports.
@@ -84,6 +86,18 @@ enum SentState {
     MarkedFast,
     /// To be sent again, because T3-rtx expired.
     MarkedTimeout,
+}
+
+/// A chunk to send again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marked {
+    tsn: Tsn,
+    /// Its payload in bytes.
+    pub(crate) payload: u32,
+    /// The path on which it was last sent.
+    pub(crate) last_path: usize,
+    /// T3-rtx marked it, and not missing reports.
+    pub(crate) timed_out: bool,
 }
 
 /// Why a chunk is being retransmitted.
@@ -108,7 +122,6 @@ impl Outbound {
             window_in_flight: 0,
             recovery: None,
             forced: Forced::Nothing,
-            hold: false,
             probing: false,
         }
     }
@@ -138,13 +151,18 @@ impl Outbound {
         self.sent.is_empty() && self.queue.is_empty()
     }
 
-    /// The lowest chunk to send again, and its payload in bytes.
-    pub(crate) fn next_marked(&mut self) -> Option<(Tsn, u32)> {
+    /// The lowest chunk to send again.
+    pub(crate) fn next_marked(&mut self) -> Option<Marked> {
         while let Some(&tsn) = self.marked.front() {
             let index = tsn.distance_from(self.first) as usize;
             match self.sent.get(index) {
                 Some(sent) if sent.state.is_marked() => {
-                    return Some((tsn, sent.chunk.payload.len() as u32));
+                    return Some(Marked {
+                        tsn,
+                        payload: sent.chunk.payload.len() as u32,
+                        last_path: usize::from(sent.path),
+                        timed_out: sent.state == SentState::MarkedTimeout,
+                    });
                 }
                 _ => self.marked.pop_front(),
             };
@@ -152,53 +170,66 @@ impl Outbound {
         None
     }
 
-    /// Sends the chunk that [`Self::next_marked`] named.
+    /// Sends the chunk that [`Self::next_marked`] named, on the path `to`.
     pub(crate) fn resend(
         &mut self,
         config: &Config,
-        path: &mut Path,
+        paths: &mut Paths,
+        to: usize,
         now: Time,
     ) -> Option<(DataChunk, Cause)> {
-        let (tsn, bytes) = self.next_marked()?;
+        let Marked {
+            tsn,
+            payload,
+            last_path,
+            timed_out,
+        } = self.next_marked()?;
         self.marked.pop_front();
         let next_tsn = self.next_tsn();
         let index = tsn.distance_from(self.first);
         let sent = self.sent.get_mut(index as usize)?;
-        let cause = match sent.state {
-            SentState::MarkedFast => Cause::Fast,
-            _ => Cause::Timeout,
-        };
-        if cause == Cause::Fast {
+        let cause = if timed_out {
+            Cause::Timeout
+        } else {
             sent.marker = next_tsn;
-        }
+            Cause::Fast
+        };
         sent.state = SentState::InFlight;
         sent.sent_at = now;
-        let chunk = sent.chunk.clone();
-        self.depart(
-            path,
-            bytes + config.peer_window_chunk_cost_bytes,
-            self.cost(index),
-        );
+        if to != last_path {
+            sent.path = to as u8;
+            sent.moved = true;
+            paths[last_path].outstanding -= 1;
+            paths[to].outstanding += 1;
+        }
+        let (chunk, cost) = (sent.chunk.clone(), sent.cost);
+        let path = &mut paths[to];
+        path.flight += cost;
+        path.stats.retransmissions += 1;
+        self.depart(payload + config.peer_window_chunk_cost_bytes);
+        let path = &mut paths[last_path];
         // Karn's rule, in the strict form of rule C5: nothing at or above a
         // retransmitted TSN may be measured.
         if path.timed.is_some_and(|(timed, _)| !timed.precedes(tsn)) {
             path.timed = None;
         }
+        let path = &mut paths[to];
         if path.t3 == Time::FAR_FUTURE || index == 0 {
             path.start_t3(now);
         }
         Some((chunk, cause))
     }
 
-    /// Sends the next chunk that was never sent.
+    /// Sends the next chunk that was never sent, on the path `to`.
     pub(crate) fn send_new(
         &mut self,
         config: &Config,
-        path: &mut Path,
+        paths: &mut Paths,
+        to: usize,
         now: Time,
     ) -> Option<DataChunk> {
         let tsn = self.next_tsn();
-        let most = config.pmdcs_bytes() - DataChunk::HEADER_BYTES;
+        let most = paths.amdcs() - DataChunk::HEADER_BYTES;
         let chunk = self.queue.pop(tsn, most)?;
         let bytes = chunk.payload.len() as u32;
         let cost = config.window_cost(bytes);
@@ -207,6 +238,8 @@ impl Outbound {
         self.sent.push_back(Sent {
             chunk: stored,
             state: SentState::InFlight,
+            path: to as u8,
+            moved: false,
             missing: 0,
             fast: false,
             marker: tsn,
@@ -214,7 +247,11 @@ impl Outbound {
             sent_at: now,
         });
         self.sent_bytes += bytes;
-        self.depart(path, bytes + config.peer_window_chunk_cost_bytes, cost);
+        self.depart(bytes + config.peer_window_chunk_cost_bytes);
+        let path = &mut paths[to];
+        path.flight += cost;
+        path.outstanding += 1;
+        path.stats.data_chunks_sent += 1;
         if path.timed.is_none() {
             path.timed = Some((tsn, now));
         }
@@ -225,12 +262,7 @@ impl Outbound {
         Some(chunk)
     }
 
-    fn cost(&self, index: u32) -> u32 {
-        self.sent[index as usize].cost
-    }
-
-    fn depart(&mut self, path: &mut Path, window: u32, cost: u32) {
-        path.flight += cost;
+    fn depart(&mut self, window: u32) {
         self.window_in_flight += window;
         self.peer_window = self.peer_window.saturating_sub(window);
     }

@@ -165,6 +165,7 @@ impl SendQueue {
             begin,
             end,
             immediate: false,
+            interleaving: None,
             payload,
             trace,
         })

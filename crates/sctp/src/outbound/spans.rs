@@ -11,7 +11,8 @@ pub(super) struct Span {
 
 /// Turns gap blocks into spans of indices below `length`, where index 0 is the
 /// TSN after the cumulative one. Blocks that are empty, out of order or beyond
-/// what was sent say nothing and are left out.
+/// what was sent say nothing and are left out; so is index 0, which a block can
+/// only name in contradiction to the cumulative TSN.
 pub(super) fn from_gaps(gaps: &[GapBlock], length: u32, spans: &mut Vec<Span>) {
     spans.clear();
     for gap in gaps {
@@ -19,7 +20,10 @@ pub(super) fn from_gaps(gaps: &[GapBlock], length: u32, spans: &mut Vec<Span>) {
         if start == 0 || end < start || start > length {
             continue;
         }
-        let (low, high) = (start - 1, (end - 1).min(length - 1));
+        let (low, high) = ((start - 1).max(1), (end - 1).min(length - 1));
+        if low > high {
+            continue;
+        }
         match spans.last_mut() {
             Some(last) if low < last.low => {}
             Some(last) if low <= last.high + 1 => last.high = last.high.max(high),

@@ -34,6 +34,8 @@ impl Cause {
     pub const NO_USER_DATA: u16 = 9;
     /// A cookie came during shutdown (section 3.3.10.10).
     pub const COOKIE_WHILE_SHUTTING_DOWN: u16 = 10;
+    /// A peer that begins anew brings new addresses (section 3.3.10.11).
+    pub const RESTART_WITH_NEW_ADDRESSES: u16 = 11;
     /// The user ended the association (section 3.3.10.12).
     pub const USER_ABORT: u16 = 12;
     /// A rule of the protocol was broken (section 3.3.10.13).
@@ -83,7 +85,7 @@ pub(super) fn encode_list(causes: &[Cause], out: &mut Vec<u8>) {
     parameter::encode_list(&as_parameters, out);
 }
 
-pub(super) fn decode_list(value: Reader) -> Result<Vec<Cause>, ParseError> {
+pub(super) fn decode_list(value: Reader<'_>) -> Result<Vec<Cause>, ParseError> {
     let parameters = parameter::decode_list(value)?;
     Ok(parameters
         .into_iter()

@@ -1,4 +1,5 @@
-//! DATA (RFC 9260, section 3.3.1; the I bit is RFC 7053).
+//! DATA (RFC 9260, section 3.3.1; the I bit is RFC 7053) and I-DATA (RFC 8260,
+//! section 2.1).
 //!
 //! ```text
 //! |   Type = 0    | Res |I|U|B|E|            Length             |
@@ -6,13 +7,20 @@
 //! |       Stream identifier       |   Stream sequence number    |
 //! |                Payload protocol identifier                  |
 //! |                         User data ...                       |
+//!
+//! |   Type = 64   | Res |I|U|B|E|            Length             |
+//! |                              TSN                            |
+//! |       Stream identifier       |          Reserved           |
+//! |                      Message identifier                     |
+//! |   Payload protocol identifier (B) or fragment number (else) |
+//! |                         User data ...                       |
 //! ```
 
 use headway_sansio::Payload;
 
 use super::reader::Reader;
 use super::{ParseError, padded};
-use crate::{MessageId, Ssn, Tsn};
+use crate::{MessageId, Mid, Ssn, Tsn};
 
 const IMMEDIATE: u8 = 8;
 const UNORDERED: u8 = 4;
@@ -26,9 +34,9 @@ pub struct DataChunk {
     pub tsn: Tsn,
     /// Stream identifier.
     pub stream: u16,
-    /// Place of the message in its stream; zero where `unordered`.
+    /// Place of the message in its stream; zero where `unordered` and in I-DATA.
     pub ssn: Ssn,
-    /// Payload protocol identifier.
+    /// Payload protocol identifier; zero in I-DATA that does not begin a message.
     pub ppid: u32,
     /// The message does not take part in its stream's order.
     pub unordered: bool,
@@ -38,10 +46,23 @@ pub struct DataChunk {
     pub end: bool,
     /// The sender asks for a SACK without delay.
     pub immediate: bool,
+    /// The numbers that I-DATA has in place of `ssn`; `None`: this is DATA.
+    pub interleaving: Option<Interleaving>,
     /// The bytes.
     pub payload: Payload,
     /// What an observer may want to know and the wire does not carry.
     pub trace: Trace,
+}
+
+/// By which the pieces of interleaved messages are told apart (RFC 8260,
+/// section 2.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interleaving {
+    /// Number of the message in its stream; ordered and unordered messages are
+    /// counted separately.
+    pub mid: Mid,
+    /// Number of the piece in its message; zero in the first.
+    pub fsn: u32,
 }
 
 /// Notes of the sender for observers of structured packets. They are not on the
@@ -55,16 +76,27 @@ pub struct Trace {
 }
 
 impl DataChunk {
-    /// Length of the header.
+    /// Length of the header of DATA.
     pub const HEADER_BYTES: u32 = 16;
+    /// Length of the header of I-DATA.
+    pub const INTERLEAVED_HEADER_BYTES: u32 = 20;
+
+    /// Length of the header.
+    #[must_use]
+    pub const fn header_bytes(&self) -> u32 {
+        match self.interleaving {
+            None => Self::HEADER_BYTES,
+            Some(_) => Self::INTERLEAVED_HEADER_BYTES,
+        }
+    }
 
     /// Length of the chunk without padding.
     #[must_use]
     pub fn length_bytes(&self) -> u32 {
-        Self::HEADER_BYTES + self.payload.len() as u32
+        self.header_bytes() + self.payload.len() as u32
     }
 
-    /// Length of a chunk with so many bytes of payload, padding included.
+    /// Length of a DATA chunk with so many bytes of payload, padding included.
     #[must_use]
     pub const fn padded_bytes_for(payload: u32) -> u32 {
         padded(Self::HEADER_BYTES + payload)
@@ -88,26 +120,64 @@ impl DataChunk {
     }
 
     pub(super) fn encode_value(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.tsn.0.to_be_bytes());
-        out.extend_from_slice(&self.stream.to_be_bytes());
-        out.extend_from_slice(&self.ssn.0.to_be_bytes());
-        out.extend_from_slice(&self.ppid.to_be_bytes());
+        let mut header = [0; 16];
+        header[..4].copy_from_slice(&self.tsn.0.to_be_bytes());
+        header[4..6].copy_from_slice(&self.stream.to_be_bytes());
+        let header = match self.interleaving {
+            None => {
+                header[6..8].copy_from_slice(&self.ssn.0.to_be_bytes());
+                header[8..12].copy_from_slice(&self.ppid.to_be_bytes());
+                &header[..12]
+            }
+            Some(Interleaving { mid, fsn }) => {
+                let last = if self.begin { self.ppid } else { fsn };
+                header[8..12].copy_from_slice(&mid.0.to_be_bytes());
+                header[12..].copy_from_slice(&last.to_be_bytes());
+                &header[..]
+            }
+        };
+        out.extend_from_slice(header);
         match &self.payload {
             Payload::Bytes(bytes) => out.extend_from_slice(bytes),
             Payload::Sized(length) => out.resize(out.len() + *length as usize, 0),
         }
     }
 
-    pub(super) fn decode(flags: u8, mut value: Reader) -> Result<Self, ParseError> {
+    pub(super) fn decode(flags: u8, mut value: Reader<'_>) -> Result<Self, ParseError> {
+        let [t0, t1, t2, t3, i0, i1, s0, s1, p0, p1, p2, p3] = value.array()?;
         Ok(Self {
-            tsn: Tsn(value.u32()?),
-            stream: value.u16()?,
-            ssn: Ssn(value.u16()?),
-            ppid: value.u32()?,
+            tsn: Tsn(u32::from_be_bytes([t0, t1, t2, t3])),
+            stream: u16::from_be_bytes([i0, i1]),
+            ssn: Ssn(u16::from_be_bytes([s0, s1])),
+            ppid: u32::from_be_bytes([p0, p1, p2, p3]),
             unordered: flags & UNORDERED != 0,
             begin: flags & BEGIN != 0,
             end: flags & END != 0,
             immediate: flags & IMMEDIATE != 0,
+            interleaving: None,
+            payload: Payload::Bytes(value.rest()),
+            trace: Trace::default(),
+        })
+    }
+
+    pub(super) fn decode_interleaved(flags: u8, mut value: Reader<'_>) -> Result<Self, ParseError> {
+        let tsn = Tsn(value.u32()?);
+        let stream = value.u16()?;
+        value.u16()?;
+        let mid = Mid(value.u32()?);
+        let last = value.u32()?;
+        let begin = flags & BEGIN != 0;
+        let (ppid, fsn) = if begin { (last, 0) } else { (0, last) };
+        Ok(Self {
+            tsn,
+            stream,
+            ssn: Ssn(0),
+            ppid,
+            unordered: flags & UNORDERED != 0,
+            begin,
+            end: flags & END != 0,
+            immediate: flags & IMMEDIATE != 0,
+            interleaving: Some(Interleaving { mid, fsn }),
             payload: Payload::Bytes(value.rest()),
             trace: Trace::default(),
         })

@@ -55,7 +55,7 @@ impl Init {
         parameter::encode_list(&self.parameters, out);
     }
 
-    pub(super) fn decode(mut value: Reader) -> Result<Self, ParseError> {
+    pub(super) fn decode(mut value: Reader<'_>) -> Result<Self, ParseError> {
         Ok(Self {
             initiate_tag: value.u32()?,
             a_rwnd: value.u32()?,

@@ -4,8 +4,10 @@
 //! as what [`Packet::encode`] writes. [`Packet::size_bytes`] is the same number
 //! either way. One kind of chunk has one file.
 
+mod announce;
 mod cause;
 mod data;
+mod forward;
 mod init;
 pub(crate) mod parameter;
 mod reader;
@@ -14,8 +16,10 @@ mod sack;
 mod tests;
 mod wire;
 
+pub(crate) use announce::{Announcement, Extensions, address_parameter, cookie_preservative};
 pub use cause::Cause;
-pub use data::{DataChunk, Trace};
+pub use data::{DataChunk, Interleaving, Trace};
+pub use forward::{ForwardTsn, Skipped, SkippedMid, SkippedSsn};
 pub use init::Init;
 pub use parameter::Parameter;
 pub use sack::{GapBlock, Sack};
@@ -49,7 +53,7 @@ pub struct Packet {
 /// One chunk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Chunk {
-    /// User data (type 0).
+    /// User data (types 0 and 64).
     Data(DataChunk),
     /// Opens the handshake (type 1).
     Init(Box<Init>),
@@ -86,6 +90,12 @@ pub enum Chunk {
         /// The T bit, as in ABORT.
         reflected_tag: bool,
     },
+    /// Changes streams (type 130, RFC 6525).
+    Reconfig(Vec<Parameter>),
+    /// So many bytes that say nothing (type 132, RFC 4820).
+    Pad(u16),
+    /// Gives up chunks that were sent (types 192 and 194).
+    ForwardTsn(Box<ForwardTsn>),
     /// A chunk of a type this stack does not know.
     Unknown {
         /// Chunk type; its two high bits say what to do with it.
@@ -118,6 +128,9 @@ impl Chunk {
             Self::Abort { causes, .. } | Self::Error(causes) => {
                 return 4 + cause::length_bytes(causes);
             }
+            Self::ForwardTsn(forward) => return forward.length_bytes(),
+            Self::Reconfig(parameters) => return 4 + parameter::length_bytes(parameters),
+            Self::Pad(length) => usize::from(*length),
             Self::Shutdown { .. } => 4,
             Self::ShutdownAck | Self::CookieAck | Self::ShutdownComplete { .. } => 0,
             Self::CookieEcho(cookie) => cookie.len(),

@@ -59,7 +59,7 @@ pub(super) fn encode_list(parameters: &[Parameter], out: &mut Vec<u8>) {
 }
 
 /// Reads parameters until nothing is left.
-pub(super) fn decode_list(mut value: Reader) -> Result<Vec<Parameter>, ParseError> {
+pub(super) fn decode_list(mut value: Reader<'_>) -> Result<Vec<Parameter>, ParseError> {
     let mut parameters = Vec::new();
     while !value.is_empty() {
         let kind = value.u16()?;
@@ -67,20 +67,13 @@ pub(super) fn decode_list(mut value: Reader) -> Result<Vec<Parameter>, ParseErro
         let content = length.checked_sub(4).ok_or(ParseError::ParameterLength)?;
         parameters.push(Parameter {
             kind,
-            value: value.take(content)?,
+            value: value.bytes(content)?,
         });
         // The last parameter's padding may be missing from the chunk's length.
         let padding = (length.next_multiple_of(4) - length).min(value.remaining());
-        value.take(padding)?;
+        value.part(padding)?;
     }
     Ok(parameters)
-}
-
-/// Whether a parameter is one that this stack does not know and whose type asks
-/// for a report (RFC 9260, section 3.2.1: the second highest bit). The types
-/// that RFC 9260 defines lie below all of these.
-pub(crate) const fn wants_report(kind: u16) -> bool {
-    kind & 0x4000 != 0
 }
 
 /// Parameters as bytes, for handing them back.

@@ -1,31 +1,51 @@
-//! Takes numbers off a slice of the datagram, checking each length.
+//! Takes numbers off a part of the datagram, checking each length.
 
 use bytes::Bytes;
 
 use super::ParseError;
 
-/// The part of a datagram that is not read yet.
-#[derive(Clone)]
-pub(super) struct Reader(Bytes);
+/// The part of a datagram that is not read yet. Only [`Reader::rest`] and
+/// [`Reader::bytes`] touch the datagram's reference count.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    datagram: &'a Bytes,
+    at: usize,
+    end: usize,
+}
 
-impl Reader {
-    pub(super) fn new(bytes: Bytes) -> Self {
-        Self(bytes)
+impl<'a> Reader<'a> {
+    pub(super) fn new(datagram: &'a Bytes) -> Self {
+        Self {
+            datagram,
+            at: 0,
+            end: datagram.len(),
+        }
     }
 
-    pub(super) fn remaining(&self) -> usize {
-        self.0.len()
+    pub(super) const fn remaining(&self) -> usize {
+        self.end - self.at
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub(super) const fn is_empty(&self) -> bool {
+        self.at == self.end
     }
 
-    pub(super) fn take(&mut self, length: usize) -> Result<Bytes, ParseError> {
-        if length > self.0.len() {
+    /// A reader of the next `length` bytes, which this one passes over.
+    pub(super) fn part(&mut self, length: usize) -> Result<Self, ParseError> {
+        if length > self.remaining() {
             return Err(ParseError::Truncated);
         }
-        Ok(self.0.split_to(length))
+        let part = Self {
+            end: self.at + length,
+            ..*self
+        };
+        self.at += length;
+        Ok(part)
+    }
+
+    /// The next `length` bytes, sharing the datagram's memory.
+    pub(super) fn bytes(&mut self, length: usize) -> Result<Bytes, ParseError> {
+        Ok(self.part(length)?.rest())
     }
 
     pub(super) fn u8(&mut self) -> Result<u8, ParseError> {
@@ -40,14 +60,15 @@ impl Reader {
         Ok(u32::from_be_bytes(self.array()?))
     }
 
+    /// All that is left, sharing the datagram's memory.
     pub(super) fn rest(self) -> Bytes {
-        self.0
+        self.datagram.slice(self.at..self.end)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], ParseError> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.0.get(..N).ok_or(ParseError::Truncated)?);
-        bytes::Buf::advance(&mut self.0, N);
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], ParseError> {
+        let unread = &self.datagram[self.at..self.end];
+        let array = *unread.first_chunk().ok_or(ParseError::Truncated)?;
+        self.at += N;
         Ok(array)
     }
 }

@@ -59,7 +59,7 @@ impl Sack {
         }
     }
 
-    pub(super) fn decode(mut value: Reader) -> Result<Self, ParseError> {
+    pub(super) fn decode(mut value: Reader<'_>) -> Result<Self, ParseError> {
         let cumulative_tsn = Tsn(value.u32()?);
         let a_rwnd = value.u32()?;
         let (gaps, duplicates) = (value.u16()?, value.u16()?);

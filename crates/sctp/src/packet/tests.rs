@@ -3,7 +3,7 @@ use headway_sansio::Payload;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Ssn, Tsn};
+use crate::{Mid, Ssn, Tsn};
 
 fn bytes(most: usize) -> impl Strategy<Value = Bytes> {
     proptest::collection::vec(any::<u8>(), 0..most).prop_map(Bytes::from)
@@ -47,8 +47,45 @@ fn data() -> impl Strategy<Value = DataChunk> {
         begin: flags[1],
         end: flags[2],
         immediate: flags[3],
+        interleaving: None,
         payload: Payload::Bytes(payload),
         trace: Trace::default(),
+    })
+}
+
+fn interleaved() -> impl Strategy<Value = DataChunk> {
+    (data(), any::<(u32, u32)>()).prop_map(|(chunk, (mid, fsn))| DataChunk {
+        ssn: Ssn(0),
+        ppid: if chunk.begin { chunk.ppid } else { 0 },
+        interleaving: Some(Interleaving {
+            mid: Mid(mid),
+            fsn: if chunk.begin { 0 } else { fsn },
+        }),
+        ..chunk
+    })
+}
+
+fn forward() -> impl Strategy<Value = Box<ForwardTsn>> {
+    let ssns = proptest::collection::vec(any::<(u16, u16)>(), 0..9).prop_map(|all| {
+        let one = |(stream, ssn)| SkippedSsn {
+            stream,
+            ssn: Ssn(ssn),
+        };
+        Skipped::Ssns(all.into_iter().map(one).collect())
+    });
+    let mids = proptest::collection::vec(any::<(u16, bool, u32)>(), 0..9).prop_map(|all| {
+        let one = |(stream, unordered, mid)| SkippedMid {
+            stream,
+            unordered,
+            mid: Mid(mid),
+        };
+        Skipped::Mids(all.into_iter().map(one).collect())
+    });
+    (any::<u32>(), prop_oneof![ssns, mids]).prop_map(|(tsn, skipped)| {
+        Box::new(ForwardTsn {
+            cumulative_tsn: Tsn(tsn),
+            skipped,
+        })
     })
 }
 
@@ -71,7 +108,7 @@ fn sack() -> impl Strategy<Value = Sack> {
 fn chunk() -> impl Strategy<Value = Chunk> {
     let unknown = (any::<u8>(), any::<u8>(), bytes(30))
         .prop_filter("a type of this stack", |(kind, ..)| {
-            *kind > 14 || (12..14).contains(kind)
+            ![64, 130, 132, 192, 194].contains(kind) && (*kind > 14 || (12..14).contains(kind))
         })
         .prop_map(|(kind, flags, value)| Chunk::Unknown { kind, flags, value });
     prop_oneof![
@@ -93,6 +130,10 @@ fn chunk() -> impl Strategy<Value = Chunk> {
         bytes(120).prop_map(Chunk::CookieEcho),
         Just(Chunk::CookieAck),
         any::<bool>().prop_map(|reflected_tag| Chunk::ShutdownComplete { reflected_tag }),
+        interleaved().prop_map(Chunk::Data),
+        forward().prop_map(Chunk::ForwardTsn),
+        init().prop_map(|init| Chunk::Reconfig(init.parameters)),
+        (0u16..50).prop_map(Chunk::Pad),
         unknown,
     ]
 }
@@ -188,6 +229,7 @@ fn a_packet_byte_by_byte() {
                 begin: true,
                 end: true,
                 immediate: false,
+                interleaving: None,
                 payload: Payload::from(b"abc".to_vec()),
                 trace: Trace::default(),
             }),

@@ -3,8 +3,10 @@
 use bytes::Bytes;
 
 use super::reader::Reader;
-use super::{COMMON_HEADER_BYTES, Chunk, Chunks, DataChunk, Init, Packet, Sack};
-use super::{cause, padded};
+use super::{
+    COMMON_HEADER_BYTES, Chunk, Chunks, DataChunk, ForwardTsn, Init, Packet, Sack, Skipped,
+};
+use super::{cause, padded, parameter};
 use crate::Tsn;
 
 /// Where the checksum stands in the common header.
@@ -64,7 +66,7 @@ impl Packet {
         if datagram[CHECKSUM] != checksum.to_le_bytes() {
             return Err(ParseError::Checksum);
         }
-        let mut reader = Reader::new(datagram.clone());
+        let mut reader = Reader::new(datagram);
         let mut packet = Self {
             source_port: reader.u16()?,
             destination_port: reader.u16()?,
@@ -87,6 +89,7 @@ impl Chunk {
     #[must_use]
     pub const fn kind(&self) -> u8 {
         match self {
+            Self::Data(data) if data.interleaving.is_some() => 64,
             Self::Data(_) => 0,
             Self::Init(_) => 1,
             Self::InitAck(_) => 2,
@@ -100,6 +103,12 @@ impl Chunk {
             Self::CookieEcho(_) => 10,
             Self::CookieAck => 11,
             Self::ShutdownComplete { .. } => 14,
+            Self::Reconfig(_) => 130,
+            Self::Pad(_) => 132,
+            Self::ForwardTsn(forward) => match forward.skipped {
+                Skipped::Ssns(_) => 192,
+                Skipped::Mids(_) => 194,
+            },
             Self::Unknown { kind, .. } => *kind,
         }
     }
@@ -126,6 +135,9 @@ impl Chunk {
             Self::Init(init) | Self::InitAck(init) => init.encode_value(out),
             Self::Sack(sack) => sack.encode_value(out),
             Self::Abort { causes, .. } | Self::Error(causes) => cause::encode_list(causes, out),
+            Self::Reconfig(parameters) => parameter::encode_list(parameters, out),
+            Self::ForwardTsn(forward) => forward.encode_value(out),
+            Self::Pad(length) => out.resize(out.len() + usize::from(*length), 0),
             Self::Shutdown { cumulative_tsn } => {
                 out.extend_from_slice(&cumulative_tsn.0.to_be_bytes());
             }
@@ -139,14 +151,14 @@ impl Chunk {
         out.resize(start + padded(length) as usize, 0);
     }
 
-    fn decode(reader: &mut Reader) -> Result<Self, ParseError> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
         let (kind, flags) = (reader.u8()?, reader.u8()?);
         let length = usize::from(reader.u16()?);
         let content = length.checked_sub(4).ok_or(ParseError::ChunkLength)?;
-        let mut value = Reader::new(reader.take(content)?);
+        let mut value = reader.part(content)?;
         // Tolerated where missing at the very end, as a robust receiver should.
         let padding = (length.next_multiple_of(4) - length).min(reader.remaining());
-        reader.take(padding)?;
+        reader.part(padding)?;
         Ok(match kind {
             0 => Self::Data(DataChunk::decode(flags, value)?),
             1 => Self::Init(Box::new(Init::decode(value)?)),
@@ -168,6 +180,11 @@ impl Chunk {
             14 => Self::ShutdownComplete {
                 reflected_tag: flags & 1 != 0,
             },
+            64 => Self::Data(DataChunk::decode_interleaved(flags, value)?),
+            130 => Self::Reconfig(parameter::decode_list(value)?),
+            132 => Self::Pad(value.remaining() as u16),
+            192 => Self::ForwardTsn(Box::new(ForwardTsn::decode(value)?)),
+            194 => Self::ForwardTsn(Box::new(ForwardTsn::decode_interleaved(value)?)),
             _ => Self::Unknown {
                 kind,
                 flags,

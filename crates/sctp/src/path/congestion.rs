@@ -26,7 +26,7 @@ impl Path {
         let full =
             acked.flight_before >= self.cwnd || config.cwnd_when_limited == CwndWhenLimited::Grow;
         let advanced = acked.advanced || !config.growth_needs_advance;
-        let unit = config.window_unit_bytes();
+        let unit = self.unit(config);
         if self.cwnd <= self.ssthresh {
             if full && advanced && !acked.in_recovery {
                 let limit = config.byte_counting_limit.saturating_mul(unit);
@@ -59,14 +59,12 @@ impl Path {
     /// Starts over with one packet after T3-rtx expired (section 7.2.3).
     pub(crate) fn collapse(&mut self, config: &Config) {
         self.ssthresh = self.threshold_after_loss(config);
-        self.cwnd = config.window_unit_bytes();
+        self.cwnd = self.unit(config);
         self.partial_bytes_acked = 0;
     }
 
     fn threshold_after_loss(&self, config: &Config) -> u32 {
-        let floor = config
-            .ssthresh_floor_mtus
-            .saturating_mul(config.window_unit_bytes());
+        let floor = config.ssthresh_floor_mtus.saturating_mul(self.unit(config));
         (self.cwnd / 2).max(floor)
     }
 
@@ -76,7 +74,7 @@ impl Path {
         if config.idle_decay != IdleDecay::EachRto || self.flight > 0 || self.rto.is_zero() {
             return;
         }
-        let floor = 4 * config.window_unit_bytes();
+        let floor = 4 * self.unit(config);
         let mut idle = now.since(self.last_data);
         if idle < self.rto || self.cwnd <= floor {
             return;
@@ -92,7 +90,7 @@ impl Path {
     /// What lksctp does to the window when a heartbeat is due: it may even grow.
     pub(crate) fn decay_at_heartbeat(&mut self, config: &Config) {
         if config.idle_decay == IdleDecay::AtHeartbeat {
-            self.cwnd = (self.cwnd / 2).max(4 * config.window_unit_bytes());
+            self.cwnd = (self.cwnd / 2).max(4 * self.unit(config));
         }
     }
 
@@ -102,7 +100,7 @@ impl Path {
         if config.max_burst == 0 {
             return u32::MAX;
         }
-        let burst = config.max_burst.saturating_mul(config.window_unit_bytes());
+        let burst = config.max_burst.saturating_mul(self.unit(config));
         let limit = self.flight.saturating_add(burst);
         if limit < self.cwnd && config.max_burst_rule != MaxBurstRule::Temporary {
             if config.max_burst_rule == MaxBurstRule::PermanentRaisingSsthresh {
@@ -117,6 +115,7 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::Route;
     use headway_sansio::Duration;
 
     const FULL: Acknowledged = Acknowledged {
@@ -129,7 +128,7 @@ mod tests {
 
     fn fixture() -> (Config, Path) {
         let config = Config::default();
-        let path = Path::new(&config);
+        let path = Path::new(&config, Route::default());
         (config, path)
     }
 

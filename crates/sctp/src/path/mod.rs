@@ -1,19 +1,34 @@
 //! What is kept for each destination address of the peer (RFC 9260, section 14.3).
 
 mod congestion;
+mod mtu;
 mod rtt;
+mod set;
 
 pub(crate) use congestion::Acknowledged;
+pub(crate) use mtu::PathMtu;
 pub(crate) use rtt::RttEstimator;
+pub(crate) use set::Paths;
 
-use headway_sansio::{Duration, Time};
+use headway_sansio::{Address, Duration, Time};
 
-use crate::{Config, Tsn};
+use crate::stats::PathStats;
+use crate::{Config, Tsn, WindowUnit};
 
-/// State of one path. An association has one; several share the association's
-/// numbers and window, and have these of their own.
+/// Where a packet comes from and goes to, seen from this side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Route {
+    /// This side's address.
+    pub(crate) local: Address,
+    /// The peer's address.
+    pub(crate) remote: Address,
+}
+
+/// State of one path. The paths of an association share its numbers and its
+/// peer's window, and have these of their own.
 #[derive(Debug)]
 pub(crate) struct Path {
+    pub(crate) route: Route,
     /// Congestion window in bytes.
     pub(crate) cwnd: u32,
     /// Slow start threshold in bytes.
@@ -22,6 +37,8 @@ pub(crate) struct Path {
     pub(crate) partial_bytes_acked: u32,
     /// Bytes of DATA under way, kept up to date with every chunk.
     pub(crate) flight: u32,
+    /// Chunks last sent here that are not acknowledged.
+    pub(crate) outstanding: u32,
     /// Retransmission timeout with bounds and back-off.
     pub(crate) rto: Duration,
     pub(crate) rtt: RttEstimator,
@@ -33,10 +50,35 @@ pub(crate) struct Path {
     pub(crate) t3_next: Option<Duration>,
     /// Transmissions in a row that went unanswered.
     pub(crate) errors: u32,
-    pub(crate) active: bool,
+    pub(crate) reachability: Reachability,
+    /// The peer has shown that it is reached here (section 5.4).
+    pub(crate) confirmed: bool,
+    /// T3-rtx expired and nothing was acknowledged since (section 7.2.3).
+    pub(crate) hold: bool,
+    /// Missing reports have just shown a loss.
+    pub(crate) lossy: bool,
+    /// How far the flight size may rise in this opportunity to send; `None`
+    /// where something happened since it was worked out.
+    pub(crate) burst_limit: Option<u32>,
     /// When a new DATA chunk was last sent.
     pub(crate) last_data: Time,
     pub(crate) heartbeat: Heartbeat,
+    pub(crate) mtu: PathMtu,
+    /// What the chunks of one packet take together here (PMDCS).
+    pub(crate) pmdcs: u32,
+    /// What the SACK at hand says of this path.
+    pub(crate) news: News,
+    pub(crate) stats: PathStats,
+}
+
+/// Whether a path is thought to work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reachability {
+    Active,
+    /// Unanswered more than `potentially_failed_max_retransmits` times (RFC 7829).
+    PotentiallyFailed,
+    /// Unanswered more than `path_max_retransmits` times.
+    Inactive,
 }
 
 /// The heartbeat of a path (RFC 9260, section 8.3).
@@ -44,30 +86,65 @@ pub(crate) struct Path {
 pub(crate) struct Heartbeat {
     /// When to look again: is the path idle, or has the peer answered?
     pub(crate) due: Time,
-    /// The one that is under way: its nonce.
-    pub(crate) unanswered: Option<u64>,
+    /// The one that is under way: its nonce, and when it was sent.
+    pub(crate) unanswered: Option<(u64, Time)>,
+    /// The user wants them.
+    pub(crate) wanted: bool,
+}
+
+/// What one SACK acknowledged for the first time of the chunks last sent on a path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct News {
+    /// Flight size before the SACK.
+    pub(crate) flight_before: u32,
+    /// In window bytes.
+    pub(crate) bytes: u32,
+    pub(crate) chunks: u32,
+    /// Some of it was the earliest outstanding.
+    pub(crate) advanced: bool,
+    /// Some of it was never sent on another path, so that it says something of this one.
+    pub(crate) certain: bool,
+    /// Highest TSN of it, if that lies beyond a gap.
+    pub(crate) highest: Option<Tsn>,
 }
 
 impl Path {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, route: Route) -> Self {
+        let mtu = PathMtu::new(config);
         Self {
+            route,
+            pmdcs: config.pmdcs_of(mtu.bytes()),
+            mtu,
             cwnd: config.first_cwnd_bytes(),
             ssthresh: u32::MAX,
             partial_bytes_acked: 0,
             flight: 0,
+            outstanding: 0,
             rto: config.rto_initial,
             rtt: RttEstimator::new(config.rto_formula),
             timed: None,
             t3: Time::FAR_FUTURE,
             t3_next: None,
             errors: 0,
-            active: true,
+            reachability: Reachability::Active,
+            confirmed: true,
+            hold: false,
+            lossy: false,
+            burst_limit: None,
             last_data: Time::ZERO,
             heartbeat: Heartbeat {
                 due: Time::FAR_FUTURE,
                 unanswered: None,
+                wanted: true,
             },
+            news: News::default(),
+            stats: PathStats::default(),
         }
+    }
+
+    /// Whether DATA may go here without a second thought.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.confirmed && self.reachability == Reachability::Active
     }
 
     /// Takes a round-trip measurement; an RTO that was backed off falls back.
@@ -83,6 +160,14 @@ impl Path {
         self.rto = (self.rto * 2).min(config.rto_max);
     }
 
+    /// The unit in which cwnd is counted here, in bytes.
+    pub(crate) const fn unit(&self, config: &Config) -> u32 {
+        match config.window_unit {
+            WindowUnit::Pmdcs => self.pmdcs,
+            WindowUnit::Mtu => self.mtu.bytes(),
+        }
+    }
+
     pub(crate) fn start_t3(&mut self, now: Time) {
         self.t3 = now + self.t3_next.take().unwrap_or(self.rto);
     }
@@ -93,6 +178,6 @@ impl Path {
     }
 
     pub(crate) fn next_timeout(&self) -> Time {
-        self.t3.min(self.heartbeat.due)
+        self.t3.min(self.heartbeat.due).min(self.mtu.due)
     }
 }

@@ -288,6 +288,7 @@ pub fn names(packet: &Packet) -> String {
 
 fn name(chunk: &Chunk) -> &'static str {
     match chunk {
+        Chunk::Data(data) if data.interleaving.is_some() => "I-DATA",
         Chunk::Data(_) => "DATA",
         Chunk::Init(_) => "INIT",
         Chunk::InitAck(_) => "INIT ACK",
@@ -301,6 +302,12 @@ fn name(chunk: &Chunk) -> &'static str {
         Chunk::CookieEcho(_) => "COOKIE ECHO",
         Chunk::CookieAck => "COOKIE ACK",
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE",
+        Chunk::Reconfig(_) => "RE-CONFIG",
+        Chunk::Pad(_) => "PAD",
+        Chunk::ForwardTsn(forward) => match forward.skipped {
+            headway_sctp::Skipped::Ssns(_) => "FORWARD-TSN",
+            headway_sctp::Skipped::Mids(_) => "I-FORWARD-TSN",
+        },
         Chunk::Unknown { .. } => "?",
     }
 }
