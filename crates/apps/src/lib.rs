@@ -7,12 +7,20 @@
 //! outside knows both sides.
 //!
 //! * [`sip`]: SIP signalling between two proxies or user agents.
+//! * [`media`]: real-time media at a constant rate, voice with pauses.
+//! * [`trace`]: a recorded conversation.
+//! * [`bulk`]: file transfers without end.
+//! * [`web`]: sessions of web surfing.
 
 mod application;
+pub mod bulk;
 mod delivery;
+pub mod media;
 #[cfg(test)]
 mod pipe;
 pub mod sip;
+pub mod trace;
+pub mod web;
 
 pub use application::{Application, Incoming, MessageId, Outgoing, Peer, Reliability};
 pub use delivery::Delivery;
