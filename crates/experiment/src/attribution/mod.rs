@@ -5,11 +5,13 @@
 //! would have arrived, and when the application got the message. The same
 //! knowledge can be read from a capture file.
 
+mod bytes;
 mod chunks;
 mod datagrams;
 mod parts;
 mod totals;
 
+pub use bytes::{ByteTrace, Piece};
 pub use chunks::{ChunkTrace, Lane, SeenChunk};
 pub use datagrams::DatagramTrace;
 pub use parts::{Moments, Parts};
