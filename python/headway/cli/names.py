@@ -10,16 +10,22 @@ __all__ = ["check_names"]
 
 
 def check_names(study: Study) -> None:
-    """Raises StudyError where the study names a claim or a figure that there is not."""
+    """Raises StudyError where the study names a claim, a figure or a model that there is not."""
     from headway.claims.registry import registered
     from headway.plots.definition import catalogue
 
+    named = [
+        ("claims", study.report.claims, list(registered())),
+        ("figures", study.report.figures, list(catalogue())),
+    ]
+    if study.report.models:
+        # Loading the models takes longer than all the rest.
+        from headway.models.curves import laid_beside
+
+        named.append(("models", study.report.models, list(laid_beside())))
     problems = [
         _unknown(study, table, index, name, known)
-        for table, names, known in (
-            ("claims", study.report.claims, list(registered())),
-            ("figures", study.report.figures, list(catalogue())),
-        )
+        for table, names, known in named
         for index, name in enumerate(names)
         if name not in known
     ]

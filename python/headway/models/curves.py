@@ -16,7 +16,7 @@ from headway.models.base import ModelError
 from headway.models.registry import get
 from headway.units import DURATION, EVENT_RATE, FRACTION, SIZE, Quantity, QuantityError
 
-__all__ = ["curve_for", "model_for"]
+__all__ = ["Match", "curve_for", "laid_beside", "match_for", "model_for"]
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,28 @@ class _Scenario:
 
 
 @dataclass(frozen=True)
-class _Match:
+class Match:
+    """What a model is told of one scenario."""
+
     model: str
     settings: dict[str, Any]
     columns: Mapping[str, str]
     """Metric of the study: output of the model."""
     aside: tuple[str, ...]
+    """What the scenario has that the model leaves aside: correlated losses, a queue."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for scenarios between which the model makes no difference."""
+        return (self.model, *sorted(self.settings.items()))
+
+    def evaluate(self) -> Mapping[str, Any]:
+        """All outputs of the model. ModelError for values that it cannot take."""
+        model = get(self.model)
+        try:
+            return model.evaluate(**model.complete(self.settings))
+        except ValueError as error:
+            raise ModelError(f"{model.name}: {error}") from error
 
 
 _PSD = {
@@ -135,7 +151,7 @@ _DELAY = {
 } | {"delay_max_s": "delay_highest_s"}  # fmt: skip
 
 
-def _sip(at: _Scenario) -> _Match:
+def _sip(at: _Scenario) -> Match:
     loss, aside = at.loss()
     kind = at.need("transport.kind")
     if kind not in ("sctp", "tcp", "tcp-parallel"):
@@ -165,10 +181,10 @@ def _sip(at: _Scenario) -> _Match:
             "reports": 3,
             "repeat": False,
         }
-    return _Match("holb", settings, _PSD, (*aside, *at.aside()))
+    return Match("holb", settings, _PSD, (*aside, *at.aside()))
 
 
-def _media(at: _Scenario) -> _Match:
+def _media(at: _Scenario) -> Match:
     loss, aside = at.loss()
     kind = at.need("transport.kind")
     if not str(kind).startswith("tcp"):
@@ -186,10 +202,27 @@ def _media(at: _Scenario) -> _Match:
         settings["limited_transmit"] = bool(switch)
     if settings["connections"] > 1:
         aside = (*aside, "re-sequencing over connections")
-    return _Match("tcp-chain", settings, _DELAY, (*aside, *at.aside()))
+    return Match("tcp-chain", settings, _DELAY, (*aside, *at.aside()))
 
 
-def _simco(at: _Scenario) -> _Match:
+def _media_recovery(at: _Scenario) -> Match:
+    loss, aside = at.loss()
+    kind = at.need("transport.kind")
+    if not str(kind).startswith("tcp"):
+        raise ModelError(f'no model for media over "{kind}"')
+    settings = {
+        "loss": loss,
+        "rtt_s": at.rtt_s(),
+        "interval_s": at.need("workload.interval", DURATION),
+        "pieces": at.get("transport.pieces", default=1),
+        "connections": at.get("transport.connections", default=1),
+        "resequenced": at.get("transport.resequence", default=True),
+    }
+    known = ("delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s", "late_share")
+    return Match("media-recovery", settings, {name: name for name in known}, (*aside, *at.aside()))
+
+
+def _simco(at: _Scenario) -> Match:
     loss, aside = at.loss()
     kind = at.need("transport.kind")
     if kind != "sctp":
@@ -207,30 +240,51 @@ def _simco(at: _Scenario) -> _Match:
         "processing_s": at.get("workload.processing", DURATION, 0.0005),
     }
     columns = {"response_mean_s": "response_mean_s"}
-    return _Match("simco", settings, columns, (*aside, *at.aside()))
+    return Match("simco", settings, columns, (*aside, *at.aside()))
 
 
-_WORKLOADS: dict[str, Callable[[_Scenario], _Match]] = {
-    "sip": _sip,
-    "media": _media,
-    "cbr": _media,
-    "simco": _simco,
+_WORKLOADS: dict[str, dict[str, Callable[[_Scenario], Match]]] = {
+    "sip": {"holb": _sip},
+    "media": {"tcp-chain": _media, "media-recovery": _media_recovery},
+    "cbr": {"tcp-chain": _media, "media-recovery": _media_recovery},
+    "simco": {"simco": _simco},
 }
+"""For each kind of workload its models, the one that speaks for it first."""
+
+
+def laid_beside(workload: str | None = None) -> tuple[str, ...]:
+    """The models that can be laid beside a study, or beside one of that kind of workload."""
+    kinds = _WORKLOADS if workload is None else (workload,)
+    found = [name for kind in kinds for name in _WORKLOADS.get(kind, ())]
+    return tuple(dict.fromkeys(found))
 
 
 def model_for(scenario: Mapping[str, Any]) -> str | None:
     """The name of the model for a scenario, None where there is none."""
     try:
-        return _match(_Scenario(scenario, {})).model
+        return match_for(scenario).model
     except ModelError:
         return None
 
 
-def _match(at: _Scenario) -> _Match:
+def match_for(
+    scenario: Mapping[str, Any], point: Mapping[str, Any] | None = None, model: str | None = None
+) -> Match:
+    """What a model, by default the first for the workload, is told of a scenario.
+
+    `point` takes the place of the scenario's values, as in `curve_for`. ModelError where the
+    model has nothing to say of it.
+    """
+    at = _Scenario(scenario, point or {})
     workload = at.need("workload.kind")
-    if workload not in _WORKLOADS:
+    known = _WORKLOADS.get(workload, {})
+    if not known:
         raise ModelError(f'no model for the workload "{workload}"')
-    return _WORKLOADS[workload](at)
+    if model is None:
+        return next(iter(known.values()))(at)
+    if model not in known:
+        raise ModelError(f'{model} has nothing to say of the workload "{workload}"')
+    return known[model](at)
 
 
 def curve_for(
@@ -249,15 +303,12 @@ def curve_for(
     rows = [{}] if points is None else points.to_dicts()
     found = []
     for row in rows:
-        match = _match(_Scenario(scenario, row))
+        match = match_for(scenario, row)
         model = get(match.model)
         if metric not in match.columns:
             known = ", ".join(match.columns)
             raise ModelError(f'{model.name} does not know "{metric}"; it knows {known}')
-        try:
-            result = model.evaluate(**model.complete(match.settings))
-        except ValueError as error:
-            raise ModelError(f"{model.name}: {error}") from error
+        result = match.evaluate()
         why = [result["why"]] if result["why"] else []
         why += [f"the model leaves {name} aside" for name in match.aside]
         found.append(

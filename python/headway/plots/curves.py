@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headway.plots import models
 from headway.plots.columns import Column, Scale
 from headway.plots.definition import Definition
 from headway.plots.figure import Entry, Figure, Panel
@@ -24,28 +25,32 @@ def curves(definition: Definition, source: Source) -> Figure | None:
 
     def panel(name: str, rows: list[Row]) -> Panel:
         data = []
+        thin: list[dict[str, Any]] = []
         for i, entry in enumerate(legend):
             level = layout.series.values[i] if layout.series else None
             own = [r for r in rows if layout.series is None or r[layout.series.key] == level]
             own.sort(key=lambda r: x.values.index(r[x.key]))
             if own:
                 data.append(_curve(own, metric, scale, x, entry))
+                thin += models.traces(source.models, metric, own, x, scale, entry)
+        tops = models.tops(source.models, metric, rows, scale)
         return Panel(
             name,
-            data,
+            data + thin,
             {
                 "xaxis": x_axis(x),
-                "yaxis": axis(title, **_y_range(definition, data)),
+                "yaxis": axis(title, **_y_range(definition, data, tops)),
             },
         )
 
     frames, choices = build(layout, definition, source.points.to_dicts(), panel)
     names = {"x": x.name, "y": source.metrics[metric].text}
+    told = (definition.caption.format(**names), models.caption(source.models, metric))
     return Figure(
         definition.name,
         _capital(definition.title.format(**names)),
-        definition.caption.format(**names),
-        legend if layout.series else [],
+        " ".join(filter(None, told)),
+        (legend if layout.series else []) + models.entries(source.models, metric),
         frames,
         choices,
         definition.columns,
@@ -129,7 +134,9 @@ def _gaps(upper: list[float | None], lower: list[float | None]) -> list[float]:
     ]
 
 
-def _y_range(definition: Definition, data: list[dict[str, Any]]) -> dict[str, Any]:
+def _y_range(
+    definition: Definition, data: list[dict[str, Any]], more: list[float]
+) -> dict[str, Any]:
     """From zero, when no mean lies below it: an interval that does says nothing of delays."""
     if definition.log_y:
         return {"type": "log"}
@@ -141,7 +148,7 @@ def _y_range(definition: Definition, data: list[dict[str, Any]]) -> dict[str, An
     ]
     if not tops or max(tops) <= 0 or any(m < 0 for t in data for m in t["y"] if m is not None):
         return {"rangemode": "tozero"}
-    return {"range": [0, float(f"{1.06 * max(tops):.4g}")]}
+    return {"range": [0, float(f"{1.06 * max(tops + more):.4g}")]}
 
 
 def _capital(text: str) -> str:

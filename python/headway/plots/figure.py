@@ -14,6 +14,9 @@ from typing import Any
 
 from headway.plots.theme import LIGHT, base_layout, painted
 
+LINE = "line"
+"""The symbol of a line without markers."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -25,7 +28,7 @@ class Entry:
     colour: str
     dash: str = "solid"
     symbol: str = ""
-    """Marker; none for bars."""
+    """Marker, or LINE for none; empty for bars."""
     pattern: str = ""
     """Pattern of bars."""
 
@@ -113,7 +116,9 @@ def compose(figure: Figure, width: int) -> dict[str, Any]:
     panels = figure.panels
     across = min(figure.columns, len(panels))
     rows = ceil(len(panels) / across)
-    legend = sorted(figure.legend, key=lambda entry: entry.bar)
+    groups = {trace.get("legendgroup") for panel in panels for trace in panel.data}
+    legend = [entry for entry in figure.legend if entry.symbol != LINE or entry.key in groups]
+    legend.sort(key=lambda entry: entry.bar)
     margin = {"l": 72, "r": 16, "t": LEGEND_ROOM + TITLE_ROOM, "b": 60}
     inner_width = width - margin["l"] - margin["r"]
     inner_height = rows * figure.height + (rows - 1) * GAP_Y
@@ -194,6 +199,9 @@ def _legend_trace(entry: Entry) -> dict[str, Any]:
     if entry.bar:
         marker = {"color": entry.colour, "pattern": bar_pattern(entry)}
         return shared | {"type": "bar", "marker": marker}
+    if entry.symbol == LINE:
+        line = {"color": entry.colour, "dash": entry.dash, "width": 1.2}
+        return shared | {"type": "scatter", "mode": "lines", "line": line}
     return shared | {
         "type": "scatter",
         "mode": "lines+markers" if entry.dash else "markers",

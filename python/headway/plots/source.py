@@ -14,6 +14,7 @@ from headway.metrics import Metric
 from headway.plots.columns import Column, Scale, metric_scale
 from headway.plots.definition import Definition
 from headway.plots.figure import Choice, Panel, letters
+from headway.plots.models import Models
 
 MAIN_METRICS = ("psd_p95_s",)
 MOST_FRAMES = 256
@@ -33,6 +34,8 @@ class Source:
     """Factor columns, metric and quantiles, one row a run; None without distributions."""
     references: Mapping[str, Any] = field(default_factory=dict)
     """For a factor of named levels the level that others are compared with."""
+    models: Models | None = None
+    """What the study's models say; None where it names none."""
 
     @property
     def varied(self) -> list[Column]:

@@ -22,6 +22,7 @@ from headway.expect import evaluate as evaluate_rules
 from headway.plots import Source
 from headway.plots.theme import DARK, LIGHT
 from headway.report.answer import Answer, Question, write_answer
+from headway.report.models import models_tables
 from headway.report.sources import drawn, incomplete, source
 from headway.report.tables import PageTable, comparison_table, points_table
 from headway.report.words import NOTHING, counted, listed, quantity
@@ -158,6 +159,8 @@ def _tables(asked: Question, answer: Answer) -> list[PageTable]:
         column = tables.columns[factor]
         labels = (column.label(a), column.label(b))
         found.append(comparison_table(tables, answer.comparison, labels, what))
+    if tables.models is not None:
+        found += models_tables(tables, tables.models)
     found.append(points_table(tables))
     return found
 

@@ -7,11 +7,12 @@ import polars as pl
 from headway.claims.results import Results
 from headway.plots import Figure, Source, chosen, draw
 from headway.plots.columns import columns_of
+from headway.plots.models import Models
 from headway.report.answer import Question
 from headway.report.mechanisms import reference, stack_factor
 
 
-def source(results: Results, *, with_quantiles: bool = True) -> Source:
+def source(results: Results, *, with_quantiles: bool = True, with_models: bool = True) -> Source:
     """The tables of a study as figures need them."""
     columns = columns_of(results.study, results.points)
     stack = stack_factor(results)
@@ -26,12 +27,25 @@ def source(results: Results, *, with_quantiles: bool = True) -> Source:
         {name: metric for name, metric in results.study.metrics.items() if name in results.metrics},
         quantiles,
         {} if stack is None else {stack.columns[0]: reference(results, stack)},
+        _models(results) if with_models else None,
     )
+
+
+def _models(results: Results) -> Models | None:
+    """What the models that the study names say at the points of the results."""
+    names = results.study.report.models
+    if not names:
+        return None
+    # Loading the models takes a while, and most studies name none.
+    from headway import beside
+
+    points = set(results.points["point_id"].to_list())
+    return Models(beside.values(results.study, names, points), beside.regions(names))
 
 
 def question(results: Results) -> Question:
     """The study's question with its results."""
-    return Question(results, source(results, with_quantiles=False))
+    return Question(results, source(results, with_quantiles=False, with_models=False))
 
 
 def drawn(results: Results, of: Source | None = None) -> list[Figure]:

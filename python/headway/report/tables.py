@@ -56,7 +56,7 @@ def points_table(source: Source) -> PageTable:
         *(m for m in SHOWN if m != source.main_metric),
     ]
     metrics = [m for m in wanted if f"{m}.mean" in source.points.columns and m in source.metrics]
-    heads, makers = _factor_columns(source)
+    heads, makers = factor_columns(source)
     for name in metrics:
         metric, scale = source.metrics[name], source.scale(name)
         heads.append(Head(scale.title(SHORT.get(name, name)), hint=metric.text))
@@ -69,7 +69,7 @@ def points_table(source: Source) -> PageTable:
         "95 % interval, in base units.",
         heads,
         [[make(row) for make in makers] for row in rows],
-        _csv(source.points),
+        csv_of(source.points),
         max(0, source.points.height - MOST_ROWS),
     )
 
@@ -79,7 +79,7 @@ def comparison_table(
 ) -> PageTable:
     """Two levels of a factor beside each other at each point."""
     scale = source.scale(source.main_metric)
-    heads, makers = _factor_columns(source, compared.columns)
+    heads, makers = factor_columns(source, compared.columns)
 
     def shown(name: str, factor: float = 1.0) -> Callable[[dict[str, Any]], Cell]:
         def make(row: dict[str, Any]) -> Cell:
@@ -139,7 +139,7 @@ def comparison_table(
         f"{sentence(what)}, point by point, with bootstrap intervals. The file is in base units.",
         heads,
         [[make(row) for make in makers] for row in rows],
-        _csv(compared),
+        csv_of(compared),
         max(0, compared.height - MOST_ROWS),
     )
 
@@ -175,9 +175,10 @@ SHORT = {
 }
 
 
-def _factor_columns(
+def factor_columns(
     source: Source, among: Sequence[str] | None = None
 ) -> tuple[list[Head], list[Callable[[dict[str, Any]], Cell]]]:
+    """Heads of the factors that vary, and what makes their cells."""
     heads: list[Head] = []
     makers: list[Callable[[dict[str, Any]], Cell]] = []
     for column in source.varied:
@@ -203,7 +204,7 @@ def _mean(name: str, factor: float) -> Callable[[dict[str, Any]], Cell]:
     return make
 
 
-def _csv(table: pl.DataFrame) -> str:
+def csv_of(table: pl.DataFrame) -> str:
     """CSV with six significant digits, which is more than any interval allows."""
     floats = [name for name in table.columns if table[name].dtype == pl.Float64]
     return table.with_columns(pl.col(floats).round_sig_figs(6)).write_csv()

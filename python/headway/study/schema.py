@@ -66,6 +66,9 @@ class ReportTable(_Strict):
 
     claims: list[str] = Field(default=[], description="ids of the claims that are checked")
     figures: list[str] = Field(default=[], description="figures to draw, by name, in order")
+    models: list[str] = Field(
+        default=[], description="analytical models laid beside the results, by name"
+    )
 
 
 class StudyFile(_Strict):

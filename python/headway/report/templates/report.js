@@ -43,7 +43,9 @@
       const colours = palette();
       return Promise.all(this.plots.map((plot, i) => {
         const traces = painted(panels[i].data, colours);
-        for (const trace of traces) trace.visible = !this.hidden.has(trace.legendgroup);
+        for (const trace of traces) {
+          trace.visible = ![trace.legendgroup, trace.meta].some((key) => this.hidden.has(key));
+        }
         const layout = painted(panels[i].layout, colours);
         layout.dragmode = coarse.matches ? false : "zoom";
         layout.xaxis.fixedrange = layout.yaxis.fixedrange = coarse.matches;
