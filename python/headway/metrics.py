@@ -68,6 +68,7 @@ _TRANSPORT = {
     "cwnd_max_bytes": "congestion window, largest",
     "hol_held_bytes_mean": "bytes held back by HOLB, mean over time",
     "hol_held_bytes_max": "bytes held back by HOLB, most at once",
+    "associations_lost": "1 where an end gave the connection up",
     "virtual_s": "length of the run in virtual time",
     "events": "simulator events",
 }
