@@ -100,10 +100,7 @@ def _held_back(
     The grid is ascending and begins far below zero: failures shift the curve to the right.
     """
     before = _sent_before_detection(recovery, v, by_timer)
-    longest = recovery.rto_s * 2.0**FAILURES
-    after = np.concatenate(
-        [np.geomspace(longest, recovery.rtt_s, 160), np.linspace(recovery.rtt_s, 0, 64)[1:]]
-    )
+    after = _waits_after_detection(recovery.rto_s, recovery.rtt_s)
     upper = _after_detection(recovery.rate, before, after, every)
     late_grid, late = _before_detection(recovery, v, every, by_timer)
     # The message whose report is the last one waits for exactly one RTT: a step.
@@ -112,6 +109,13 @@ def _held_back(
         np.concatenate([recovery.rtt_s - after, step + late_grid]),
         np.concatenate([upper, late]),
     )
+
+
+@lru_cache(maxsize=128)
+def _waits_after_detection(rto_s: float, rtt_s: float) -> Floats:
+    """A falling grid of RTT - x, from far below x = 0 to x = RTT."""
+    longest = rto_s * 2.0**FAILURES
+    return np.concatenate([np.geomspace(longest, rtt_s, 160), np.linspace(rtt_s, 0, 64)[1:]])
 
 
 def _sent_before_detection(recovery: LossRecovery, v: float, by_timer: bool) -> Floats:

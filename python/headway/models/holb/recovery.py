@@ -169,17 +169,21 @@ class LossRecovery:
     def missing_at_most(self, x: Floats) -> Floats:
         """P(Y <= x) for an ascending x."""
         found = np.zeros_like(x)
-        for share, v in self.timer_limits:
-            in_time = float(self.reported_by(v))
-            for probability, added in self.failure_delays(False):
-                # Only between the loss's RTT and the timer does the curve have a shape.
-                z = x - (self.rtt_s + added)
-                first, last = np.searchsorted(z, [0.0, v])
-                found[first:last] += share * probability * self.reported_by(z[first:last])
+        limits = [(share, v, float(self.reported_by(v))) for share, v in self.timer_limits]
+        latest = max(v for _, v, _ in limits)
+        for probability, added in self.failure_delays(False):
+            # Only between the loss's RTT and the timer does the curve have a shape.
+            z = x - (self.rtt_s + added)
+            first, end = np.searchsorted(z, [0.0, latest])
+            curve = probability * self.reported_by(z[first:end])
+            for share, v, in_time in limits:
+                last = np.searchsorted(z, v)
+                found[first:last] += share * curve[: last - first]
                 found[last:] += share * probability * in_time
-            for probability, added in self.failure_delays(True):
-                first = np.searchsorted(x, self.rtt_s + v + added - 1e-12)
-                found[first:] += share * probability * (1 - in_time)
+        for probability, added in self.failure_delays(True):
+            for share, v, in_time in limits:
+                late = np.searchsorted(x, self.rtt_s + v + added - 1e-12)
+                found[late:] += share * probability * (1 - in_time)
         return found
 
     def poisson(self, mean: float) -> Floats:

@@ -14,14 +14,15 @@ factorisation of I - Q gives the same numbers but fills in (measured in docs/mod
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from headway.models.tcp_chain.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 __all__ = ["NotConverged", "stationary", "transition_matrix"]
 
@@ -48,6 +49,10 @@ def stationary(
     `probability` is that of each event of the skeleton; `start` a guess, such as the
     solution at a neighbouring loss rate.
     """
+    # Sparse matrices take a while to load, and other models do without.
+    import scipy.sparse as sp
+    from scipy.sparse.linalg import splu
+
     size = skeleton.states
     forward = skeleton.forward.values(probability)
     back = skeleton.back.values(probability)
@@ -99,6 +104,8 @@ def _leap(current: Floats, step: Floats, before: Floats, change: float) -> Float
 
 def transition_matrix(skeleton: Skeleton, probability: Floats) -> sp.csr_array:
     """Q as a sparse matrix, rows and columns in the order of the skeleton's states."""
+    import scipy.sparse as sp
+
     size = skeleton.states
     events = skeleton.events
     place = np.full(skeleton.lattice.codes, -1, dtype=np.int64)
