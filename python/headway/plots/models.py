@@ -140,11 +140,8 @@ def caption(models: Models | None, metric: str) -> str:
     found = models.of(metric) if models else {}
     if models is None or not found:
         return ""
-    told = [
-        f"Thin lines without markers: {_listed(list(found))}; dashed outside the region of "
-        "validity."
-    ]
-    told += [f"{name} holds for {models.validity[name]}." for name in found]
+    told = [f"Thin lines without markers: {_listed(list(found))}; dashed outside its region."]
+    told += [f"Model {name} holds for {models.validity[name]}." for name in found]
     told += [
         f"No line at {count} points: {why}." if count > 1 else f"No line at one point: {why}."
         for why, count in models.silent.items()

@@ -10,7 +10,7 @@ import polars as pl
 from headway.plots import Source
 from headway.plots.columns import Scale
 from headway.plots.models import Models
-from headway.report.tables import MOST_ROWS, Cell, Head, PageTable, csv_of, factor_columns
+from headway.report.tables import MOST_ROWS, SHORT, Cell, Head, PageTable, csv_of, factor_columns
 from headway.report.words import NOTHING, change, counted, number, sentence
 
 
@@ -24,14 +24,14 @@ def models_tables(source: Source, models: Models) -> list[PageTable]:
         return []
     shown = _worth_reading(source, compared)
     rows = compared.filter(pl.col("metric").is_in(shown))
-    heads, makers = factor_columns(source)
+    varied = [column.key for column in source.varied if compared[column.key].n_unique() > 1]
+    heads, makers = factor_columns(source, varied)
     several = len(models.validity) > 1
     if several:
         heads.append(Head("model", numeric=False))
         makers.append(lambda row: Cell(row["model"]))
     heads += [
         Head("metric", numeric=False),
-        Head("unit", numeric=False),
         Head("simulation", hint="mean over the replications with its 95 % interval"),
         Head("model"),
         Head("error", hint="(model - simulation) / simulation"),
@@ -40,13 +40,9 @@ def models_tables(source: Source, models: Models) -> list[PageTable]:
     ]
     scales = {metric: source.scale(metric) for metric in shown}
 
-    def text_of(metric: str) -> str:
-        known = source.metrics.get(metric)
-        return known.text if known else metric
-
+    names = {metric: SHORT.get(metric, metric) for metric in shown}
     makers += [
-        lambda row: Cell(text_of(row["metric"]), row["metric"]),
-        lambda row: Cell(scales[row["metric"]].unit),
+        lambda row: Cell(scales[row["metric"]].title(names[row["metric"]]), row["metric"]),
         _with_scale(scales, _simulated),
         _with_scale(
             scales, lambda row, scale: Cell(number(row["value"] * scale.factor), row["value"])
@@ -56,17 +52,15 @@ def models_tables(source: Source, models: Models) -> list[PageTable]:
         lambda row: Cell("✓ yes", "", "good") if row["inside"] else Cell(row["why"], row["why"]),
     ]
     told = [
-        f"{text_of(one.metric)}{f' by {one.model}' if several else ''}: {verdict(one)}."
+        f"{sentence(names[one.metric])}{f' by {one.model}' if several else ''}: {verdict(one)}."
         for one in agreement(compared)
         if one.metric in shown
     ]
-    names = ", ".join(models.validity)
     caption = " ".join(
         [
-            f"{sentence(counted(len(models.validity), 'model'))}: {names}. In the region of "
-            "validity,",
+            *(f"Model {name} holds for {words}." for name, words in models.validity.items()),
             *told,
-            *(f"{name} holds for {words}." for name, words in models.validity.items()),
+            *(f"No value at {counted(n, 'point')}: {why}." for why, n in models.silent.items()),
             "The file is in base units and holds every metric that the model knows.",
         ]
     )
@@ -86,10 +80,10 @@ def models_tables(source: Source, models: Models) -> list[PageTable]:
 def verdict(one: Any) -> str:
     """How a model and the simulation agree, in words; `one` is a `headway.beside.Agreement`."""
     return (
-        f"the model lies within the 95 % interval of the simulated mean at {one.within} of "
-        f"{counted(one.points, 'point')} ({100 * one.within / one.points:.0f} %), with a mean "
-        f"relative error of {100 * one.mean_error:.1f} % "
-        f"(largest {change(1 + one.largest_error)})"
+        f"in its region the model lies within the 95 % interval of the simulated mean at "
+        f"{one.within} of {counted(one.points, 'point')} "
+        f"({100 * one.within / one.points:.0f} %); mean relative error "
+        f"{100 * one.mean_error:.1f} %, largest {change(1 + one.largest_error)}"
     )
 
 
