@@ -57,8 +57,8 @@ def messages(text: str, *overrides: str) -> list[str]:
             'kind = "sip"\n',
             "",
             "[scenario.workload]",
-            "scenario.workload.kind",
-            "is missing; one of: sip",
+            "scenario.workload",
+            "lacks its kind; one of: sip, sip-transactions",
         ),
         (
             'kind = "bernoulli"',

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headway.units import BIT_RATE, DURATION, FRACTION, SIZE, Quantity
+from headway.units import BIT_RATE, DECIBEL, DURATION, FRACTION, SIZE, Quantity
 
-__all__ = ["METRICS", "Metric"]
+__all__ = ["METRICS", "RADIO", "Metric", "metrics_of"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ def _metric(name: str, text: str) -> Metric:
         return Metric(name, text, SIZE)
     if name.endswith("_bps"):
         return Metric(name, text, BIT_RATE)
+    if name.endswith("_db"):
+        return Metric(name, text, DECIBEL)
     if name.endswith("_share") or name == "effective_loss":
         return Metric(name, text, FRACTION)
     return Metric(name, text, None)
@@ -88,9 +90,88 @@ _SIP = {
     "clean_calls": "calls that lost nothing",
     "psd_clean_mean_s": "post-selection delay of calls that lost nothing, mean",
     "psd_clean_sd_s": "post-selection delay of calls that lost nothing, standard deviation",
+    "failed_calls": "calls that the caller gave up",
+    "invites": "INVITEs sent, every transmission",
+    "oks": "200s to INVITEs sent, every transmission",
 }
 
+_TRANSACTIONS = {
+    "transactions": "transactions begun",
+    "succeeded": "transactions with 200 and ACK in time",
+    "failed": "transactions that failed",
+    "failed_no_answer": "transactions without a 200 in time",
+    "failed_no_ack": "transactions whose ACK did not come in time",
+    "td_mean_s": "transaction delay, mean",
+    "td_sd_s": "transaction delay, standard deviation",
+    "td_p50_s": "transaction delay, median",
+    "td_p90_s": "transaction delay, 90th percentile",
+    "td_p95_s": "transaction delay, 95th percentile",
+    "td_p99_s": "transaction delay, 99th percentile",
+    "td_max_s": "transaction delay, largest",
+    "plain_transactions": "transactions in which SIP repeated nothing",
+    "td_plain_mean_s": "transaction delay where SIP repeated nothing, mean",
+    "td_plain_sd_s": "transaction delay where SIP repeated nothing, standard deviation",
+    "td_symmetric_s": "transaction delay of a symmetric link, by equation 1",
+    "invites": "INVITEs sent, every transmission",
+    "oks": "200s sent, every transmission",
+    **{
+        name: text
+        for t in range(1, 12)
+        for name, text in (
+            (f"f{t}_share", f"share of the successes that took {t} transmissions of the 200"),
+            (f"f{t}_of_all_share", f"share of all that succeeded with {t} transmissions"),
+        )
+    },
+    "lost_invites": "INVITEs lost",
+    "lost_tryings": "100s lost",
+    "lost_oks": "200s lost",
+    "lost_acks": "ACKs lost",
+}
+
+_RADIO = {
+    "uplink_tries": "frames sent by the client, every try",
+    "uplink_retries": "frames sent again by the client",
+    "uplink_collisions": "tries of the client lost to another station's frame",
+    "uplink_channel_errors": "tries of the client lost by the channel",
+    "uplink_dropped_pkts": "packets of the client that its station gave up or refused",
+    "downlink_tries": "frames sent by the access point, every try",
+    "downlink_retries": "frames sent again by the access point",
+    "downlink_collisions": "tries of the access point lost to another station's frame",
+    "downlink_channel_errors": "tries of the access point lost by the channel",
+    "downlink_dropped_pkts": "packets of the access point that it gave up or refused",
+    "client_air_s": "time on the air, client",
+    "server_air_s": "time on the air, access point",
+    "background_air_s": "time on the air, background stations",
+    "background_pkts": "background packets offered",
+    "background_delivered_pkts": "background packets delivered",
+    "background_dropped_queue_pkts": "background packets refused by a full queue",
+    "background_dropped_retry_pkts": "background packets given up",
+    "busy_share": "share of the time in which the channel was busy",
+    "reported_snr_mean_db": "SNR of the frames that the client received, mean",
+    "voice_pkts": "voice packets, arrived or lost",
+    "voice_lost_share": "share of the voice packets lost",
+    "voice_delay_mean_s": "delay of voice packets, mean",
+    "voice_delay_p50_s": "delay of voice packets, median",
+    "voice_delay_p95_s": "delay of voice packets, 95th percentile",
+    "voice_delay_p99_s": "delay of voice packets, 99th percentile",
+    "voice_queue_wait_mean_s": "wait of voice packets for those before them, mean",
+}
+
+
+def _metrics(*parts: dict[str, str]) -> dict[str, Metric]:
+    return {name: _metric(name, text) for part in parts for name, text in part.items()}
+
+
 METRICS: dict[str, dict[str, Metric]] = {
-    "sip": {name: _metric(name, text) for name, text in {**_SIP, **_TRANSPORT}.items()},
+    "sip": _metrics(_SIP, _TRANSPORT),
+    "sip-transactions": _metrics(_TRANSACTIONS, _TRANSPORT),
 }
 """For each kind of workload its metrics by name, in the order of columns."""
+
+RADIO: dict[str, Metric] = _metrics(_RADIO)
+"""What a path of kind `dot11` adds, behind the others."""
+
+
+def metrics_of(workload: str, path: str) -> dict[str, Metric]:
+    """The metrics of runs with these kinds of workload and path."""
+    return METRICS[workload] | (RADIO if path == "dot11" else {})

@@ -12,9 +12,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from typing import Any, overload
 
 __all__ = [
     "BIT_RATE",
+    "DECIBEL",
     "DURATION",
     "EVENT_RATE",
     "FRACTION",
@@ -60,6 +62,8 @@ class Quantity:
     """The base unit of a result column."""
     positive: bool = False
     """Whether zero is refused as well as what is below it."""
+    signed: bool = False
+    """Whether it may be below zero."""
     most: float | None = None
     """The largest value allowed, in spec units."""
     words: Mapping[str, None] = field(default_factory=dict)
@@ -74,7 +78,7 @@ class Quantity:
             return None
         number = self._number(written)
         shown = f'"{written}"' if isinstance(written, str) else f"{written}"
-        if number < 0:
+        if number < 0 and not self.signed:
             raise QuantityError(f"{shown} is negative")
         if self.positive and number == 0:
             raise QuantityError(f"{shown} must be above zero")
@@ -87,8 +91,14 @@ class Quantity:
             raise QuantityError(f"{shown} is not a whole number of {smallest}")
         return int(number)
 
-    def column(self, value: int | float | None) -> int | float | None:
-        """A value in spec units as a result column shows it, in base units."""
+    @overload
+    def column(self, value: int | float | None) -> int | float | None: ...
+    @overload
+    def column(self, value: list[Any]) -> list[Any]: ...
+    def column(self, value: Any) -> Any:
+        """A value in spec units, or a list of such, as a result column shows it: in base units."""
+        if isinstance(value, list):
+            return [self.column(item) for item in value]
         if value is None or self.column_scale == 1:
             return value
         return value / self.column_scale
@@ -102,6 +112,8 @@ class Quantity:
             return next(iter(self.words), "")
         if self.plain:
             return f"{value:g}"
+        if not self.integral:
+            return f"{value:g} {next(iter(self.units))}"
         whole = [
             (unit, Decimal(value) / scale)
             for unit, scale in self.units.items()
@@ -224,6 +236,19 @@ FRACTION = Quantity(
     most=1,
 )
 """Probabilities and shares from 0 to 1."""
+
+DECIBEL = Quantity(
+    name="a number of decibels",
+    suffix="_db",
+    units={"dB": Decimal(1)},
+    example="4.4 dB",
+    integral=False,
+    column_unit="dB",
+    signed=True,
+    # No ratio of powers lies beyond this.
+    most=1000,
+)
+"""Ratios of powers, such as a signal-to-noise ratio."""
 
 EVENT_RATE = Quantity(
     name="a rate of events",

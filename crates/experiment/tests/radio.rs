@@ -50,7 +50,7 @@ fn everywhere() -> Vec<Json> {
         "duplicate": { "probability": 0.1 },
         "reorder": { "probability": 0.1, "extra_delay_ns": 30_000_000 } });
     let weak = json!({ "retry_limit": 0, "snr_db": 5.0, "symmetric": true });
-    let loaded = json!({ "snr_db": 6.0, "background": { "kind": "cbr" },
+    let loaded = json!({ "snr_db": 6.0, "background": { "traffic": "cbr" },
         "voice": { "interval_ns": 50_000_000 } });
     let sctp = json!({ "kind": "sctp", "delivery": "unordered" });
     [links, weak, loaded]
@@ -201,7 +201,7 @@ fn an_snr_may_be_drawn_for_each_transaction_or_follow_a_trace() {
 fn background_and_voice_are_counted() {
     let result = run(&spec(json!({
         "path": { "snr_db": 32.0,
-            "background": { "kind": "cbr", "downlink_gain_db": 6.0 },
+            "background": { "traffic": "cbr", "downlink_gain_db": 6.0 },
             "voice": { "interval_ns": 100_000_000 } },
     })))
     .unwrap();
@@ -222,7 +222,7 @@ fn background_and_voice_are_counted() {
 fn full_content_changes_nothing_at_the_edge() {
     for change in [
         json!({}),
-        json!({ "path": { "background": { "kind": "cbr" } } }),
+        json!({ "path": { "background": { "traffic": "cbr" } } }),
     ] {
         let by_size = run(&spec(change.clone())).unwrap();
         let mut full = change;
@@ -236,7 +236,7 @@ fn the_same_bytes_for_any_number_of_threads_at_the_edge() {
     let specs: Vec<RunSpec> = (0..8)
         .map(|i| {
             spec(json!({ "seed": format!("{i:016x}"),
-                "path": { "snr_db": 4.0, "background": { "kind": "cbr" } } }))
+                "path": { "snr_db": 4.0, "background": { "traffic": "cbr" } } }))
         })
         .collect();
     let with = |jobs: usize| {
@@ -284,7 +284,7 @@ fn wrong_values_name_their_key() {
             "path.snr_sigma_db: ",
         ),
         (
-            json!({ "path": { "background": { "kind": "cbr", "size_bytes": 2_000 } } }),
+            json!({ "path": { "background": { "traffic": "cbr", "size_bytes": 2_000 } } }),
             "path.background.size_bytes: 2000 bytes",
         ),
         (
@@ -338,7 +338,7 @@ fn a_table_of_runs_at_the_edge() {
         };
         let result = run(&spec(json!({
             "transport": carrier,
-            "path": { "snr_db": snr_db, "retry_limit": r, "background": { "kind": load } },
+            "path": { "snr_db": snr_db, "retry_limit": r, "background": { "traffic": load } },
         })))
         .unwrap();
         let n = |name| count(&result, name);

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from headway.errors import Problem
-from headway.metrics import METRICS
+from headway.metrics import Metric
 from headway.study import keys
 from headway.study.explain import show
 from headway.study.factors import Factor
@@ -60,7 +60,7 @@ class _Bad(Exception):
 def read_expects(
     tables: Sequence[ExpectTable],
     factors: Sequence[Factor],
-    workload: str,
+    metrics: Mapping[str, Metric],
     file: str,
     positions: Positions,
 ) -> tuple[list[Expect], list[Problem]]:
@@ -70,7 +70,7 @@ def read_expects(
     for index, table in enumerate(tables):
         line = positions.line(("expect", index))
         try:
-            found.append(_read(table, factors, workload, line))
+            found.append(_read(table, factors, metrics, line))
         except _Bad as bad:
             path: KeyPath = ("expect", index, *bad.key.split(".", 1))
             problems.append(
@@ -79,8 +79,9 @@ def read_expects(
     return found, problems
 
 
-def _read(table: ExpectTable, factors: Sequence[Factor], workload: str, line: int | None) -> Expect:
-    known = METRICS[workload]
+def _read(
+    table: ExpectTable, factors: Sequence[Factor], known: Mapping[str, Metric], line: int | None
+) -> Expect:
     if table.metric not in known:
         meant = nearest(table.metric, tuple(known))
         hint = f'did you mean "{meant}"?' if meant else f"metrics: {', '.join(known)}"

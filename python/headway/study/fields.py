@@ -14,9 +14,13 @@ from headway.units import Quantity, QuantityError
 
 __all__ = [
     "BitRate",
+    "Decibel",
     "Duration",
     "EventRate",
     "Fraction",
+    "OptionalDecibel",
+    "OptionalSize",
+    "PositiveDecibel",
     "PositiveDuration",
     "PositiveSize",
     "Size",
@@ -59,6 +63,14 @@ PositiveSize = Annotated[int, _Reads(_varied(units.SIZE, positive=True))]
 BitRate = Annotated[int, _Reads(units.BIT_RATE)]
 UnlimitedRate = Annotated[
     int | None, _Reads(_varied(units.BIT_RATE, words={"unlimited": None}, name="a bit rate"))
+]
+Decibel = Annotated[float, _Reads(units.DECIBEL)]
+PositiveDecibel = Annotated[float, _Reads(_varied(units.DECIBEL, signed=False))]
+OptionalDecibel = Annotated[
+    float | None, _Reads(_varied(units.DECIBEL, words={"none": None}, name="a number of decibels"))
+]
+OptionalSize = Annotated[
+    int | None, _Reads(_varied(units.SIZE, positive=True, words={"none": None}, name="a size"))
 ]
 EventRate = Annotated[float, _Reads(units.EVENT_RATE)]
 Fraction = Annotated[float, _Reads(units.FRACTION)]

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from headway.errors import Problem, StudyError, UserError
-from headway.metrics import METRICS, Metric
+from headway.metrics import Metric, metrics_of
 from headway.study.catalog import locate
 from headway.study.expects import Expect, read_expects
 from headway.study.explain import explain
@@ -63,7 +63,7 @@ class Study:
     @property
     def metrics(self) -> dict[str, Metric]:
         """The metrics of its runs by name."""
-        return METRICS[self.scenario.workload.kind]
+        return metrics_of(self.scenario.workload.kind, self.scenario.path.kind)
 
 
 def load(named: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Study:
@@ -107,7 +107,11 @@ def parse(text: str, file: str = "study.toml", overrides: Sequence[str] = ()) ->
         raise StudyError(problems)
 
     expects, problems = read_expects(
-        tables.expect, checked, scenario.workload.kind, file, positions
+        tables.expect,
+        checked,
+        metrics_of(scenario.workload.kind, scenario.path.kind),
+        file,
+        positions,
     )
     if problems:
         raise StudyError(problems)
@@ -190,9 +194,16 @@ def _values(
     others = [
         item for other in factors if other is not factor for item in other.levels[0].assignments
     ]
+    kinds: set[tuple[str, str]] = set()
     for level in factor.levels:
         resolved = base.resolve([*others, *level.assignments])
         if isinstance(resolved, Scenario):
+            kinds.add((resolved.workload.kind, resolved.path.kind))
+            if len(kinds) > 1:
+                # Their runs have different metrics and make no common table.
+                what = "the kinds of workload and path may not vary within a study"
+                called = f"factor {factor.name}, level {level.label}"
+                return (), [Problem(base.file, level.line, called, what)]
             rows.append(_row(factor, level, resolved))
         else:
             problems.append(

@@ -137,8 +137,9 @@ class ReversePath(Table):
 
 
 class Path(Table):
-    """One path, the same in both directions unless `reverse` says otherwise."""
+    """One link each way, alike in both directions unless `reverse` says otherwise."""
 
+    kind: Literal["links"] = "links"
     one_way_delay: Duration = Field(description="propagation delay of each direction")
     rate: UnlimitedRate = Field(default=None, description="serialisation rate")
     loss: Loss = Field(default=NoLoss(kind="none"), description="loss on the wire")

@@ -17,11 +17,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from headway.study import path as paths
+from headway.study import radio
 from headway.study.fields import kind_of, models_of, quantity_of
 from headway.study.scenario import Run
 from headway.study.schema import ExpectTable, FactorTable, Header, ReportTable
-from headway.study.transport import SctpKnobs, SctpTransport
-from headway.study.workload import SipWorkload
+from headway.study.transport import SctpKnobs, SctpTransport, UdpTransport
+from headway.study.workload import SipTransactions, SipWorkload
 
 __all__ = ["TABLES", "renew", "table"]
 
@@ -32,13 +33,20 @@ TABLES: dict[str, list[type[BaseModel]]] = {
     "report": [ReportTable],
     "run": [Run],
     "workload": [SipWorkload],
+    "workload.transactions": [SipTransactions],
     "transport": [SctpTransport],
+    "transport.udp": [UdpTransport],
     "transport.sctp": [SctpKnobs],
     "path": [paths.Path],
     "path.loss": models_of(paths.Path, "loss"),
     "path.queue": models_of(paths.Path, "queue"),
     "path.reorder": [paths.Reorder],
     "path.duplicate": [paths.Duplicate],
+    "path.cell": [radio.Dot11Path],
+    "path.cell.errors": models_of(radio.Dot11Path, "errors"),
+    "path.cell.jitter": [radio.Jitter],
+    "path.cell.background": [radio.Background],
+    "path.cell.voice": [radio.Voice],
 }
 """The models behind each marked table of the page."""
 
@@ -86,13 +94,20 @@ def _value(model: type[BaseModel], name: str, info: FieldInfo) -> str:
     quantity = quantity_of(model, name)
     if quantity is not None:
         words = "".join(f', or "{word}"' for word in quantity.words)
-        return f"{quantity.name.split(' ', 1)[1]}{words}"
+        several = typing.get_origin(info.annotation) is list
+        return f"{'list of ' if several else ''}{_noun(quantity.name, several)}{words}"
     if models_of(model, name):
         return "table"
     words_ = _words(info.annotation)
     if words_:
         return ", ".join(f'`"{word}"`' for word in words_)
     return _type(info.annotation)
+
+
+def _noun(name: str, several: bool) -> str:
+    """The name of a quantity without its article."""
+    noun = name.split(" ", 1)[1]
+    return f"{noun}s" if several else noun
 
 
 def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
@@ -103,6 +118,8 @@ def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
     if value is None and not (quantity and quantity.words):
         return ""
     if quantity is not None:
+        if isinstance(value, list):
+            return f"`{[quantity.write(item) for item in value]}`".replace("'", '"')
         written = quantity.write(value)
         return f"`{written}`" if quantity.plain else f'`"{written}"`'
     if isinstance(value, BaseModel):

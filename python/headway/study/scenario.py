@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from headway.study.fields import Duration, PositiveDuration, Table
 from headway.study.path import Path
+from headway.study.radio import Dot11Path
 from headway.study.transport import Transport
 from headway.study.workload import Workload
 
@@ -29,13 +30,25 @@ class Run(Table):
     )
 
 
+def _path_kind(table: Any) -> Any:
+    kind = table.get("kind", "links") if isinstance(table, dict) else getattr(table, "kind", None)
+    # What is no word is no kind either, and is told like an unknown one.
+    return kind if isinstance(kind, str) else str(kind)
+
+
+AnyPath = Annotated[
+    Annotated[Path, Tag("links")] | Annotated[Dot11Path, Tag("dot11")],
+    Discriminator(_path_kind),
+]
+
+
 class Scenario(Table):
     """One scenario, complete."""
 
     run: Run = Field(default=Run(), description="length of a run")
     workload: Workload = Field(description="what the applications do")
     transport: Transport = Field(description="what carries the messages")
-    path: Path = Field(description="what lies between the ends")
+    path: AnyPath = Field(description="what lies between the ends")
 
     def spec(self) -> dict[str, Any]:
         """What every run of this scenario shares in its RunSpec."""

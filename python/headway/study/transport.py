@@ -165,5 +165,10 @@ class SctpTransport(Table):
     sctp: SctpKnobs = Field(default=SctpKnobs(), description="single knobs over the profile")
 
 
-# With a second kind this becomes a union that `kind` discriminates, as in path.py.
-Transport = SctpTransport
+class UdpTransport(Table):
+    """Each message a UDP datagram, which SIP itself sends again where it has to."""
+
+    kind: Literal["udp"]
+
+
+Transport = Annotated[SctpTransport | UdpTransport, Field(discriminator="kind")]

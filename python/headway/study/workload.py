@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -49,5 +49,33 @@ class SipWorkload(Table):
     )
 
 
-# With a second kind this becomes a union that `kind` discriminates, as in path.py.
-Workload = SipWorkload
+class SipTransactions(Table):
+    """INVITE transactions one after another: INVITE, 100 and 200 at once, ACK, a pause."""
+
+    kind: Literal["sip-transactions"]
+    transactions: Annotated[int, Field(ge=1)] = Field(
+        default=500, description="transactions of a run"
+    )
+    pauses: Annotated[list[Duration], Field(min_length=1)] = Field(
+        default=[10**9, 2 * 10**9],
+        description="pauses between transactions; each time one of them is drawn",
+    )
+    invite: PositiveSize = Field(default=900, description="size of an INVITE")
+    trying: PositiveSize = Field(default=900, description="size of a 100")
+    ok: PositiveSize = Field(default=900, description="size of a 200")
+    ack: PositiveSize = Field(default=900, description="size of an ACK")
+    t1: PositiveDuration = Field(default=500 * 10**6, description="timer T1 of RFC 3261")
+    t2: PositiveDuration = Field(default=4 * 10**9, description="timer T2 of RFC 3261")
+    t4: PositiveDuration = Field(default=5 * 10**9, description="timer T4 of RFC 3261")
+    repeated_invite: Literal["absorb", "trying", "trying-and-ok"] = Field(
+        default="trying",
+        description="what a repeated INVITE brings from a server that has sent its 200: nothing "
+        "(RFC 6026), one more 100, or one more 100 and one more 200",
+    )
+    content: Literal["size", "full"] = Field(
+        default="size",
+        description="whether only lengths travel, or real SIP that is parsed on arrival",
+    )
+
+
+Workload = Annotated[SipWorkload | SipTransactions, Field(discriminator="kind")]

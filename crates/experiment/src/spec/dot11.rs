@@ -106,8 +106,8 @@ impl Default for ErrorSpec {
 #[serde(default, deny_unknown_fields)]
 pub struct Background {
     /// What they send.
-    pub kind: BackgroundKind,
-    /// Kind `cbr`: bits of payload per second of each station.
+    pub traffic: Traffic,
+    /// Of `cbr`: bits of payload per second of each station.
     pub rate_bps: u64,
     /// Payload of a UDP packet.
     pub size_bytes: u32,
@@ -129,7 +129,7 @@ pub struct Background {
 impl Default for Background {
     fn default() -> Self {
         Self {
-            kind: BackgroundKind::Silent,
+            traffic: Traffic::Silent,
             rate_bps: 1_000_000,
             size_bytes: 1_000,
             stations: 1,
@@ -145,7 +145,7 @@ impl Default for Background {
 /// What background stations send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BackgroundKind {
+pub enum Traffic {
     /// Nothing: there are none.
     #[default]
     #[serde(rename = "none")]
@@ -197,7 +197,7 @@ pub enum BackgroundHearing {
 pub struct Voice {
     /// Who sends it.
     #[serde(default = "server")]
-    pub from: Side,
+    pub sender: Side,
     /// Length of its IP datagrams in bytes. 200: 20 ms of G.711 with RTP, UDP
     /// and IPv4 headers.
     #[serde(default = "voice_bytes")]

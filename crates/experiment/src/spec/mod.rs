@@ -11,7 +11,7 @@ use headway_sansio::{Duration, Seed};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use dot11::{
-    Background, BackgroundHearing, BackgroundKind, Dot11Path, ErrorSpec, Side, TraceSample, Voice,
+    Background, BackgroundHearing, Dot11Path, ErrorSpec, Side, TraceSample, Traffic, Voice,
 };
 pub use error::SpecError;
 pub use path::PathSpec;

@@ -8,7 +8,6 @@ use super::pair::Ended;
 use super::radio::{RadioReport, VoiceSeen};
 use crate::attribution::Totals;
 use crate::results::{Metric, quantile};
-use crate::spec::RunSpec;
 
 /// Durations in seconds, ascending.
 pub(super) struct Sorted(Vec<f64>);
@@ -53,8 +52,9 @@ impl Sorted {
     }
 }
 
-/// Delays of messages, their parts, and what the transport counted.
-pub(super) fn message_metrics<A, B>(spec: &RunSpec, ended: &Ended<A, B>) -> Vec<Metric> {
+/// Delays of messages, their parts, and what the transport counted. The messages
+/// were offered within `offered_for`.
+pub(super) fn message_metrics<A, B>(offered_for: Duration, ended: &Ended<A, B>) -> Vec<Metric> {
     let mut totals = Totals::default();
     for direction in &ended.totals {
         totals.merge(direction);
@@ -95,7 +95,7 @@ pub(super) fn message_metrics<A, B>(spec: &RunSpec, ended: &Ended<A, B>) -> Vec<
         ),
         Metric::real(
             "offered_bps",
-            totals.handed_over_bytes as f64 * 8.0 / spec.duration().as_secs_f64(),
+            totals.handed_over_bytes as f64 * 8.0 / offered_for.as_secs_f64(),
         ),
     ]
 }

@@ -240,7 +240,7 @@ impl<C: Carrier> Radio<C> {
 impl VoiceStream {
     fn new(voice: Voice, start: Duration) -> Self {
         Self {
-            from: voice.from,
+            from: voice.sender,
             size_bytes: voice.size_bytes,
             interval: Duration::from_nanos(voice.interval_ns),
             next: Time::ZERO + start,

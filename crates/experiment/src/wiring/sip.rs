@@ -20,7 +20,7 @@ pub(super) fn run(spec: &RunSpec, workload: &SipWorkload) -> Result<RunResult, R
     let ended = run_over(spec, (caller, answerer), workload.content)?;
     let calls = transactions(&ended);
     let mut metrics = call_metrics(&ended, &calls);
-    metrics.extend(message_metrics(spec, &ended));
+    metrics.extend(message_metrics(spec.duration(), &ended));
     metrics.extend(level_metrics(&ended));
     metrics.extend(radio_metrics(ended.radio.as_ref()));
     let collect = spec.collect;

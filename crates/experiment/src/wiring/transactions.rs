@@ -28,7 +28,7 @@ pub(super) fn run(spec: &RunSpec, workload: &SipTransactions) -> Result<RunResul
     let delays = Sorted::of(rows.iter().filter_map(|row| row.delay));
     let mut metrics = transaction_metrics(&rows, &delays);
     metrics.extend(lost_metrics(&ended.lost));
-    metrics.extend(message_metrics(spec, &ended));
+    metrics.extend(message_metrics(ended.end.since(Time::ZERO), &ended));
     metrics.extend(level_metrics(&ended));
     metrics.extend(radio_metrics(ended.radio.as_ref()));
     let collect = spec.collect;

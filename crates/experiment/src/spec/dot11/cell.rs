@@ -7,7 +7,7 @@ use headway_path::dot11::{
 };
 
 use super::{
-    Background, BackgroundHearing, BackgroundKind, Dot11Path, ErrorSpec, Side, TraceSample, strong,
+    Background, BackgroundHearing, Dot11Path, ErrorSpec, Side, TraceSample, Traffic, strong,
 };
 
 /// Headers of a background packet: IPv4 20 and UDP 8 bytes.
@@ -45,7 +45,7 @@ impl Dot11Path {
             }
         }
         let background = &self.background;
-        if background.kind != BackgroundKind::Silent {
+        if background.traffic != Traffic::Silent {
             if background.stations == 0 {
                 return wrong("background.stations", "must be at least 1");
             }
@@ -56,7 +56,7 @@ impl Dot11Path {
                 );
                 return wrong("background.size_bytes", &reason);
             }
-            if background.kind == BackgroundKind::Cbr && background.rate_bps == 0 {
+            if background.traffic == Traffic::Cbr && background.rate_bps == 0 {
                 return wrong("background.rate_bps", "must be above 0");
             }
         }
@@ -88,8 +88,8 @@ impl Dot11Path {
             source: self.background.source(),
             ..end.clone()
         };
-        let others = match self.background.kind {
-            BackgroundKind::Silent => 0,
+        let others = match self.background.traffic {
+            Traffic::Silent => 0,
             _ => usize::from(self.background.stations),
         };
         let mut stations = vec![end; 2];
@@ -158,10 +158,10 @@ impl Background {
     fn source(&self) -> Option<SourceConfig> {
         let size_bytes = self.size_bytes + BACKGROUND_HEADER_BYTES;
         let to = self.to.station().0;
-        match self.kind {
-            BackgroundKind::Silent => None,
-            BackgroundKind::Saturated => Some(SourceConfig::Saturated { to, size_bytes }),
-            BackgroundKind::Cbr => Some(SourceConfig::Cbr {
+        match self.traffic {
+            Traffic::Silent => None,
+            Traffic::Saturated => Some(SourceConfig::Saturated { to, size_bytes }),
+            Traffic::Cbr => Some(SourceConfig::Cbr {
                 to,
                 size_bytes,
                 interval_ns: u64::from(self.size_bytes) * 8_000_000_000 / self.rate_bps.max(1),
