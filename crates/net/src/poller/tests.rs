@@ -1,6 +1,5 @@
 use std::net::UdpSocket;
 
-use headway_sansio::Duration;
 use nix::sys::signal::raise;
 
 use super::*;
@@ -25,11 +24,18 @@ fn lateness(poller: &mut Poller, wait: Duration, rounds: usize) -> Vec<Duration>
         .collect()
 }
 
+/// Lets the poller find out how long this machine takes to wake up.
+fn practised() -> Poller {
+    let mut poller = poller();
+    lateness(&mut poller, Duration::from_micros(400), 500);
+    poller
+}
+
 #[test]
 fn wakes_on_time() {
     // The lower quartile is the timer's own error; what is slower waited for
     // other programs on the machine to give up a processor.
-    let mut poller = poller();
+    let mut poller = practised();
     for (wait, rounds) in [
         (Duration::from_micros(200), 500),
         (Duration::from_millis(20), 50),
@@ -44,11 +50,34 @@ fn wakes_on_time() {
 #[test]
 fn a_long_wait_is_as_exact_as_a_short_one() {
     // The time-out of epoll_wait itself would slip by 0.1 %, 500 us here.
-    let late = lateness(&mut poller(), Duration::from_millis(500), 6);
+    let late = lateness(&mut practised(), Duration::from_millis(500), 6);
     assert!(
         late.iter().min() <= Some(&Duration::from_micros(100)),
         "{late:?}"
     );
+}
+
+#[test]
+fn the_lead_settles_where_one_wake_up_of_ten_is_later() {
+    let mut lead = Lead::default();
+    let micros = Duration::from_micros;
+    for round in 0..5_000 {
+        // Nine of ten wake-ups take 10 to 90 us, one takes a millisecond.
+        let late = match round % 10 {
+            0 => micros(1_000),
+            n => micros(n * 10),
+        };
+        lead.learn(late);
+    }
+    assert!((micros(85)..=micros(100)).contains(&lead.get()), "{lead:?}");
+    for _ in 0..1_000 {
+        lead.learn(micros(9_000));
+    }
+    assert_eq!(lead.get(), Lead::MOST);
+    for _ in 0..1_000 {
+        lead.learn(Duration::ZERO);
+    }
+    assert!(lead.get() <= Lead::STEP * 9);
 }
 
 #[test]

@@ -26,6 +26,9 @@ A file may hold the key dot11 beside those of the path: cell (an 802.11b cell), 
 access_point (indices of two of its stations, 0 and 1 unless given). What clients send then
 crosses the cell before the path, and what comes back crosses it after the path.
 
+The report tells how late packets left. Where the machine has other work to do, start the relay
+as chrt -f 10 headway-net relay ... (as root), so that it need not wait for a processor.
+
 Ctrl-C or SIGTERM ends the relay and prints what it counted.";
 
 /// Relays UDP datagrams between clients and one target, and does to them on the
