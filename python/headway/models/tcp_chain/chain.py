@@ -14,7 +14,7 @@ from headway.models.tcp_chain.delays import DelayAtoms, delay_atoms
 from headway.models.tcp_chain.flow import CbrFlow, exact
 from headway.models.tcp_chain.lattice import Bounds, Timing
 from headway.models.tcp_chain.losses import loss_table
-from headway.models.tcp_chain.result import CLASSES, ChainResult
+from headway.models.tcp_chain.result import CLASSES, ChainResult, inner
 from headway.models.tcp_chain.skeleton import Skeleton, skeleton
 from headway.models.tcp_chain.stationary import stationary
 from headway.models.tcp_chain.transitions import Kind, probabilities
@@ -107,13 +107,13 @@ class TcpChain:
 
         weights = self.atoms.weigh(flow)
         packets = weights.sum()
-        elapsed = float(flow @ events.duration_s)
+        elapsed = inner(flow, events.duration_s)
         packet = float(self.timing.flow.packet_bytes) / float(self.skeleton.lattice.unit)
-        arrived = float(flow @ events.arrived)
-        sent = float(flow @ events.sent)
-        cut = float(flow @ events.cut)
+        arrived = inner(flow, events.arrived)
+        sent = inner(flow, events.sent)
+        cut = inner(flow, events.cut)
         spent = np.bincount(self._classes, weights=flow * events.duration_s, minlength=len(CLASSES))
-        excess = float(flow @ self.atoms.excess_s)
+        excess = inner(flow, self.atoms.excess_s)
         by_kind = np.bincount(events.kind, weights=flow, minlength=len(Kind))
         timeouts = by_kind[Kind.AL_TIMEOUT] + by_kind[Kind.NL_TIMEOUT]
         losses = timeouts + by_kind[Kind.AL_RECOVERY] + by_kind[Kind.NL_RECOVERY]
@@ -130,8 +130,9 @@ class TcpChain:
             cut_rate=cut / packet / elapsed,
             time_share=dict(zip(CLASSES, (spent / elapsed).tolist(), strict=True)),
             timeouts_per_loss=float(timeouts / losses),
-            backlog_share=float(flow @ self.atoms.backlog_s) / excess if excess > 0 else 0.0,
-            window_mean=float((flow[al] @ events.w[al]) / flow[al].sum() / float(self.timing.r)),
+            backlog_share=inner(flow, self.atoms.backlog_s) / excess if excess > 0 else 0.0,
+            window_mean=inner(flow[al], events.w[al])
+            / (float(flow[al].sum()) * float(self.timing.r)),
             row_error=float(np.abs(rows - 1).max()),
             balance_error=abs(arrived - sent - cut) / arrived,
             states=self.skeleton.states,

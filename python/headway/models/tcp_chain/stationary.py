@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.models.tcp_chain.result import inner
 from headway.models.tcp_chain.skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -92,8 +93,8 @@ def _leap(current: Floats, step: Floats, before: Floats, change: float) -> Float
     Only the start of the next pass moves; what ends the iteration is still a pass that
     changes nothing.
     """
-    norm = float(before @ before)
-    factor = float(step @ before) / norm if norm > 0 else 0.0
+    norm = inner(before, before)
+    factor = inner(step, before) / norm if norm > 0 else 0.0
     # A factor near -1 belongs to a flow whose losses end in two states by turns.
     if not 0.5 < abs(factor) < 1 or float(np.abs(step - factor * before).sum()) > 0.05 * change:
         return current
