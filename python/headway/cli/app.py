@@ -213,6 +213,105 @@ def report(
     results.report(folder, figures, open_)
 
 
+@app.command(
+    epilog=_examples(
+        "headway predict --list",
+        'headway predict holb rate=40 rtt_s="40 ms" loss=0.5%,1%,2% delivery=ordered,unordered',
+        "headway predict tcp-chain flow=voice-20ms rtt_s=20ms,100ms loss=0.1%..10%:20log "
+        "--plot voip.svg",
+        "headway predict tcp-chain flow=voice-20ms rtt_s=20ms..300ms:25 loss=0.1%..10%:25log "
+        "--limit 200ms --plot region.html",
+        "headway predict --study sip-random-loss --only path.loss.correlation=0 --csv holb.csv",
+    )
+)
+def predict(
+    model: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads the annotation
+        typer.Argument(metavar="MODEL", help="The model's name.", show_default=False),
+    ] = None,
+    settings: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads the annotation
+        typer.Argument(
+            metavar="[KEY=VALUE]...",
+            help="Settings of the model. A list (A,B) or a range (LOW..HIGH:COUNT, with equal "
+            "ratios COUNTlog) makes a grid.",
+            show_default=False,
+        ),
+    ] = None,
+    list_: Annotated[
+        bool,
+        typer.Option("--list", help="List the models with inputs, outputs, source and validity."),
+    ] = False,
+    study: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads the annotation
+        typer.Option(
+            "--study",
+            metavar="STUDY",
+            help="Tell what the model says at every point of this study.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads the annotation
+        typer.Option(
+            "--metric",
+            "-m",
+            metavar="NAME",
+            help="What to show and plot. May be repeated.",
+            show_default="the main ones",
+        ),
+    ] = None,
+    limit: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads the annotation
+        typer.Option(
+            "--limit",
+            metavar="VALUE",
+            help="A line in the plot: where the metric has this value.",
+            show_default=False,
+        ),
+    ] = None,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw to a .svg, .png, .pdf or .html.",
+            show_default=False,
+        ),
+    ] = None,
+    csv: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation
+        typer.Option(
+            "--csv", metavar="FILE", help="Write everything, in base units.", show_default=False
+        ),
+    ] = None,
+    set_: SetOption = None,
+    only: OnlyOption = None,
+) -> None:
+    """Say what an analytical model predicts, without any run.
+
+    Settings are written with their units; a bare number is in the unit of its name.
+    """
+    from headway.cli import predict as predictions
+
+    if list_:
+        predictions.show_list(model)
+        return
+    predictions.run(
+        predictions.Request(
+            model=model,
+            settings=tuple(settings or ()),
+            study=study,
+            overrides=tuple(set_ or ()),
+            only=tuple(only or ()),
+            metrics=tuple(metric or ()),
+            limit=limit,
+            plot=plot,
+            csv=csv,
+        )
+    )
+
+
 @app.command(epilog=_examples("headway check out/sip-random-loss"))
 def check(folder: FolderArgument) -> None:
     """Hold results against the claims and rules of their study.

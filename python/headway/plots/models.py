@@ -141,7 +141,7 @@ def caption(models: Models | None, metric: str) -> str:
     if models is None or not found:
         return ""
     told = [f"Thin lines without markers: {_listed(list(found))}; dashed outside its region."]
-    told += [f"Model {name} holds for {models.validity[name]}." for name in found]
+    told += [f"Region of {name}: {models.validity[name]}." for name in found]
     told += [
         f"No line at {count} points: {why}." if count > 1 else f"No line at one point: {why}."
         for why, count in models.silent.items()

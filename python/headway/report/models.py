@@ -58,7 +58,7 @@ def models_tables(source: Source, models: Models) -> list[PageTable]:
     ]
     caption = " ".join(
         [
-            *(f"Model {name} holds for {words}." for name, words in models.validity.items()),
+            *(f"Region of {name}: {words}." for name, words in models.validity.items()),
             *told,
             *(f"No value at {counted(n, 'point')}: {why}." for why, n in models.silent.items()),
             "The file is in base units and holds every metric that the model knows.",

@@ -62,7 +62,7 @@ def render(results: Results) -> str:
         rule_value=lambda metric, value: quantity(value, tables.scale(metric)),
         place=lambda at: _place(tables, at),
         embedded=Markup(_script_json(embedded)),
-        plotly=Markup(_plotly()),
+        plotly=Markup(plotly_script()),
         style=Markup(_asset("report.css")),
         script=Markup(_asset("report.js")),
     )
@@ -89,7 +89,7 @@ def _options(text: str) -> Markup:
 
 
 @cache
-def _plotly() -> str:
+def plotly_script() -> str:
     """The plotly library's own script, found without importing the package."""
     found = importlib.util.find_spec("plotly")
     if found is None or found.origin is None:
