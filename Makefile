@@ -22,6 +22,8 @@ test: setup-test build ## run every test (under 20 minutes on 2 cores)
 	python -m pytest -q tests
 
 test-all: test ## the slower suites as well
+	python -m pytest -q tests -m slow
+	python -m pytest -q tests/net --whole
 
 lint: setup build ## formatting, lints and types
 	cargo fmt --all --check
