@@ -152,6 +152,9 @@ def compose(figure: Figure, width: int) -> dict[str, Any]:
         for key, value in panel.layout.items():
             if key in ("xaxis", "yaxis"):
                 continue
+            if key == "shapes":
+                layout.setdefault("shapes", []).extend(_placed(shape, suffix) for shape in value)
+                continue
             layout.setdefault(key, value) if key != "barmode" else layout.update(barmode=value)
         layout[f"xaxis{suffix}"] = panel.layout["xaxis"] | {
             "domain": [left, min(right, 1.0)],
@@ -180,6 +183,15 @@ def compose(figure: Figure, width: int) -> dict[str, Any]:
     data += [_legend_trace(entry) for entry in legend]
     drawn: dict[str, Any] = painted({"data": data, "layout": layout}, LIGHT)
     return drawn
+
+
+def _placed(shape: dict[str, Any], suffix: str) -> dict[str, Any]:
+    """A shape of a panel within its panel: what spans it must not span the whole drawing."""
+    refs = {}
+    for axis in ("x", "y"):
+        spans = shape.get(f"{axis}ref") == "paper"
+        refs[f"{axis}ref"] = f"{axis}{suffix} domain" if spans else f"{axis}{suffix}"
+    return shape | refs
 
 
 def bar_pattern(entry: Entry) -> dict[str, Any]:

@@ -57,6 +57,11 @@ class Setting:
         return all(isinstance(v, int | float) and not isinstance(v, bool) for v in self.values)
 
     @property
+    def wide(self) -> bool:
+        """Whether its values read best on a logarithmic axis."""
+        return self.numeric and min(self.values) > 0 and max(self.values) / min(self.values) > 20
+
+    @property
     def title(self) -> str:
         """Its name with its unit, which is not said twice."""
         bare = self.name
@@ -118,7 +123,11 @@ def figure(
     panels = _panels(table, [s for s in others if s is not series], outputs, title)
     legend = _legend(series)
     drawn = [
-        Panel(text, _curves(rows, x, series, output, legend), _axes(rows, x, output, limit))
+        Panel(
+            text,
+            _curves(rows, x, series, output, legend),
+            _axes(rows, x, output, limit if output == next(iter(outputs)) else None),
+        )
         for text, output, rows in panels
     ]
     shown = legend if series else []
@@ -152,8 +161,9 @@ def _panels(
             for s, level in zip(others, levels, strict=True)
         )
         for output, meaning in outputs.items():
-            text = ", ".join(filter(None, [said, meaning if len(outputs) > 1 else ""]))
-            found.append((text or title, output, own.to_dicts()))
+            # The axis names the output; a title repeats it only where nothing else tells.
+            text = said or (meaning if len(outputs) > 1 else title)
+            found.append((text, output, own.to_dicts()))
     titles = letters([text for text, _, _ in found])
     return [(text, output, rows) for text, (_, output, rows) in zip(titles, found, strict=True)]
 
@@ -217,7 +227,7 @@ def _axes(rows: Sequence[Row], x: Setting, output: str, limit: float | None) -> 
     for suffix in _SUFFIXES:
         name = name.removesuffix(suffix)
     layout: dict[str, Any] = {
-        "xaxis": axis(x.title),
+        "xaxis": axis(x.title, type="log" if x.wide else "linear"),
         "yaxis": axis(scale.title(name.replace("_", " ")), rangemode="tozero"),
     }
     if limit is not None:
@@ -306,9 +316,7 @@ def _colours(
 
 
 def _map_axes(x: Setting, y: Setting) -> dict[str, Any]:
-    def one(setting: Setting) -> dict[str, Any]:
-        values = sorted(setting.values)
-        even = all(v > 0 for v in values) and values[-1] / values[0] > 20
-        return axis(setting.title, type="log" if even else "linear")
-
-    return {"xaxis": one(x), "yaxis": one(y)}
+    return {
+        "xaxis": axis(x.title, type="log" if x.wide else "linear"),
+        "yaxis": axis(y.title, type="log" if y.wide else "linear"),
+    }
