@@ -47,6 +47,7 @@
 mod association;
 mod config;
 mod cookie;
+mod endpoint;
 mod event;
 mod host;
 mod inbound;
@@ -64,6 +65,9 @@ pub use config::{
     Config, ConfigError, CwndOvershoot, CwndWhenLimited, FastRetransmitAmount, IdleDecay, Knob,
     MaxBurstRule, Overrides, PROFILES, RepeatFastRetransmit, RtoFormula, SackBundling, Scheduler,
     TimeoutMarks, TimeoutRearm, UnknownProfile, WindowCounts, WindowUnit,
+};
+pub use endpoint::{
+    AssociationId, ConnectError, Endpoint, EndpointEvent, EndpointOutput, EndpointStats,
 };
 pub use event::{Event, LostReason, Message, MessageId, Received, SendError};
 pub use host::{AddressBook, Host, Numbered};

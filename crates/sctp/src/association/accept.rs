@@ -126,19 +126,24 @@ impl Association {
         Some(Cause::with(Cause::RESTART_WITH_NEW_ADDRESSES, information))
     }
 
+    /// Opens a cookie with the endpoint's keys or those of this association.
+    pub(super) fn open(
+        &self,
+        now: Time,
+        shared: Option<&KeyRing>,
+        sealed: &Bytes,
+    ) -> Option<Opened> {
+        shared.or(self.keys.as_deref())?.open(now, sealed)
+    }
+
     /// Brings up an association, or does what the table of section 5.2.4 says.
     pub(super) fn handle_cookie_echo(
         &mut self,
         now: Time,
         route: Route,
         (source_port, tag): (u16, u32),
-        sealed: &Bytes,
-        shared: Option<&KeyRing>,
+        opened: Option<Opened>,
     ) -> Rest {
-        let opened = match shared.or(self.keys.as_deref()) {
-            Some(keys) => keys.open(now, sealed),
-            None => None,
-        };
         let (cookie, late) = match opened {
             None => return Rest::Discard,
             Some(Opened::Good(cookie)) => (cookie, None),

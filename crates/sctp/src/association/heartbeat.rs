@@ -65,7 +65,20 @@ impl Association {
             path.heartbeat.due = idle_at;
             return;
         }
+        self.trim();
         self.send_heartbeat(now, index);
+    }
+
+    /// Gives back memory that was used in busier times. Done where a path is
+    /// found idle, and so not in the middle of things.
+    fn trim(&mut self) {
+        if self.outbound.is_idle() {
+            self.outbound.trim();
+        }
+        self.inbound.trim();
+        self.events.shrink_to_fit();
+        self.packets.shrink_to_fit();
+        self.control.shrink_to_fit();
     }
 
     pub(super) fn send_heartbeat(&mut self, now: Time, index: usize) {

@@ -6,7 +6,7 @@ use headway_sansio::{Datagram, Time};
 use super::Association;
 use super::receive::Arrivals;
 use super::state::State;
-use crate::cookie::KeyRing;
+use crate::cookie::{KeyRing, Opened};
 use crate::out_of_the_blue::answer_stranger;
 use crate::path::Route;
 use crate::{Cause, Chunk, Packet};
@@ -25,10 +25,13 @@ struct Envelope<'a> {
     /// Index of the path on which it came.
     from: usize,
     source_port: u16,
-    tag: u32,
     /// The keys of the endpoint to which the association belongs.
     keys: Option<&'a KeyRing>,
 }
+
+/// What an endpoint lends to its associations: its keys, and the cookie of the
+/// packet where it has opened that already.
+pub(crate) type Lent<'a> = (&'a KeyRing, Option<Opened>);
 
 impl Association {
     /// Takes a packet that arrived at `now` on the only path, or on the first one.
@@ -46,13 +49,12 @@ impl Association {
         self.receive(now, route, datagram.body, None);
     }
 
-    /// `keys` are those of the endpoint, where there is one.
     pub(crate) fn receive(
         &mut self,
         now: Time,
         route: Route,
         packet: Packet,
-        keys: Option<&KeyRing>,
+        lent: Option<Lent<'_>>,
     ) {
         if !self.is_ours(route, &packet) {
             self.stats.packets_discarded += 1;
@@ -63,6 +65,7 @@ impl Association {
         let mut from = self.arrival_path(route).unwrap_or(0);
         self.paths[from].stats.packets_received += 1;
         let mut arrivals = Arrivals::new(&self.inbound);
+        let (keys, mut opened) = lent.map_or((None, None), |(keys, opened)| (Some(keys), opened));
         let Packet {
             source_port,
             verification_tag: tag,
@@ -74,12 +77,17 @@ impl Association {
                 route,
                 from,
                 source_port,
-                tag,
                 keys,
             };
             // A cookie or an INIT ACK lays the paths anew.
             let relays = matches!(chunk, Chunk::CookieEcho(_) | Chunk::InitAck(_));
-            let rest = self.handle_chunk(now, envelope, chunk, &mut arrivals);
+            let rest = match chunk {
+                Chunk::CookieEcho(sealed) => {
+                    let opened = opened.take().or_else(|| self.open(now, keys, &sealed));
+                    self.handle_cookie_echo(now, route, (source_port, tag), opened)
+                }
+                chunk => self.handle_chunk(now, envelope, chunk, &mut arrivals),
+            };
             if rest == Rest::Discard {
                 break;
             }
@@ -152,7 +160,6 @@ impl Association {
             route,
             from,
             source_port,
-            tag,
             keys,
         } = envelope;
         match chunk {
@@ -162,9 +169,6 @@ impl Association {
             Chunk::Sack(sack) => self.handle_sack(now, &sack),
             Chunk::Init(init) => self.handle_init(now, route, source_port, &init, keys),
             Chunk::InitAck(init) => self.handle_init_ack(now, route, &init),
-            Chunk::CookieEcho(cookie) => {
-                return self.handle_cookie_echo(now, route, (source_port, tag), &cookie, keys);
-            }
             Chunk::CookieAck => self.handle_cookie_ack(now, from),
             Chunk::Heartbeat(info) => self.handle_heartbeat(from, info),
             Chunk::HeartbeatAck(info) => self.handle_heartbeat_ack(now, &info),
@@ -176,7 +180,7 @@ impl Association {
             Chunk::ShutdownAck => self.handle_shutdown_ack(route),
             Chunk::ShutdownComplete { .. } => self.handle_shutdown_complete(),
             Chunk::Error(causes) => self.handle_error(now, &causes),
-            Chunk::Pad(_) => {}
+            Chunk::Pad(_) | Chunk::CookieEcho(_) => {}
             unknown @ (Chunk::Data(_)
             | Chunk::Reconfig(_)
             | Chunk::ForwardTsn(_)

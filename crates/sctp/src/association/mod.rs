@@ -18,6 +18,7 @@ mod shutdown;
 mod state;
 mod transmit;
 
+pub(crate) use accept::report_stale;
 pub(crate) use birth::Birth;
 pub use state::AssociationState;
 

@@ -1,6 +1,7 @@
 //! What can be seen of an association from outside.
 
-use headway_sansio::Duration;
+use headway_sansio::{Address, Duration};
+use smallvec::SmallVec;
 
 use super::{Association, AssociationState};
 use crate::path::{Path, Reachability};
@@ -146,6 +147,15 @@ impl Association {
     #[must_use]
     pub const fn primary_path(&self) -> usize {
         self.paths.primary()
+    }
+
+    pub(crate) const fn local_tag(&self) -> u32 {
+        self.local_tag
+    }
+
+    /// The peer's addresses.
+    pub(crate) fn remotes(&self) -> SmallVec<[Address; 2]> {
+        self.paths.iter().map(|path| path.route.remote).collect()
     }
 
     /// It is over, and there is nothing left to hear of it or to send.

@@ -60,7 +60,12 @@ impl Association {
             .inbound
             .take(&self.config, now, chunk, &mut self.events)
         {
-            Arrival::New => self.stats.data_chunks_received += 1,
+            Arrival::New => {
+                self.stats.data_chunks_received += 1;
+                let reneged = self.inbound.take_reneged();
+                self.stats.data_chunks_reneged += reneged;
+                arrivals.urgent |= reneged > 0;
+            }
             Arrival::Duplicate => {
                 self.stats.duplicates_received += 1;
                 arrivals.urgent = true;

@@ -21,10 +21,18 @@ pub(crate) struct Inbound {
     tsns: TsnMap,
     reassembly: Reassembly,
     streams: Streams,
-    /// Bytes delivered that the user has not read.
+    /// Bytes delivered that the user has not read, and of how many messages.
     unread: u32,
+    unread_messages: u32,
+    /// Chunks acknowledged beyond a gap and dropped again.
+    reneged: u64,
     pub(crate) acknowledgement: Acknowledgement,
 }
+
+/// A chunk that waits counts as so many bytes at least.
+const BYTES_OF_A_CHUNK: u32 = 32;
+/// So many chunks may wait however small the buffer is.
+const LEAST_CHUNKS: u32 = 512;
 
 /// What became of a DATA chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +56,8 @@ impl Inbound {
             reassembly: Reassembly::default(),
             streams: Streams::default(),
             unread: 0,
+            unread_messages: 0,
+            reneged: 0,
             acknowledgement: Acknowledgement::new(config),
         }
     }
@@ -72,6 +82,18 @@ impl Inbound {
         self.unread
     }
 
+    /// Gives back memory that nothing needs now.
+    pub(crate) fn trim(&mut self) {
+        self.tsns.trim();
+        self.reassembly.trim();
+        self.streams.trim();
+    }
+
+    /// Chunks acknowledged beyond a gap and dropped since the last question.
+    pub(crate) fn take_reneged(&mut self) -> u64 {
+        core::mem::take(&mut self.reneged)
+    }
+
     const fn used(&self) -> u32 {
         self.unread + self.held_bytes() + self.partial_bytes()
     }
@@ -89,7 +111,7 @@ impl Inbound {
             self.acknowledgement.duplicate(chunk.tsn);
             return Arrival::Duplicate;
         }
-        if let Some(refused) = self.refuse(config, place) {
+        if let Some(refused) = self.refuse(config, place, chunk.tsn) {
             return refused;
         }
         let bytes = chunk.payload.len() as u32;
@@ -115,9 +137,12 @@ impl Inbound {
         };
         if message.unordered {
             self.unread += message.payload.len() as u32;
+            self.unread_messages += 1;
             events.push_back(Event::Message(message));
         } else {
-            self.unread += self.streams.insert(message, events);
+            let (bytes, messages) = self.streams.insert(message, events);
+            self.unread += bytes;
+            self.unread_messages += messages;
         }
         Arrival::New
     }
@@ -132,33 +157,71 @@ impl Inbound {
         }
     }
 
+    /// The buffer takes no more. Chunks cost memory beside their bytes, so that
+    /// very short ones count as more than they carry.
+    fn is_full(&self, config: &Config) -> bool {
+        let chunks = self.reassembly.pieces() + self.streams.held_messages() + self.unread_messages;
+        self.used() >= config.receive_buffer_bytes
+            || chunks >= LEAST_CHUNKS.max(config.receive_buffer_bytes / BYTES_OF_A_CHUNK)
+    }
+
     /// Whether a new chunk must be refused because of the buffer (section 6.2).
-    fn refuse(&self, config: &Config, place: Place) -> Option<Arrival> {
+    fn refuse(&mut self, config: &Config, place: Place, tsn: Tsn) -> Option<Arrival> {
         if place == Place::TooFar {
             return Some(Arrival::Dropped);
         }
-        let used = self.used();
-        if used < config.receive_buffer_bytes {
+        if !self.is_full(config) {
             return None;
         }
-        // What repairs a gap frees more than it takes, and a message longer than
-        // the buffer could never be finished otherwise. Both go on up to twice
-        // the buffer, so that a hostile peer cannot fill the memory.
         let repairs = place == Place::Below || self.tsns.has_gap() && place == Place::Next;
+        if repairs {
+            // What closes a gap takes the place of what lies furthest beyond it.
+            while self.is_full(config) && self.drop_highest(tsn) {}
+        }
+        if !self.is_full(config) {
+            return None;
+        }
+        // A message longer than the buffer could never be finished otherwise. It
+        // goes on up to twice the buffer, so that a hostile peer cannot fill the
+        // memory.
         let only_way = place == Place::Next && self.unread == 0;
-        if !repairs && !only_way {
+        if !only_way {
             Some(Arrival::Dropped)
-        } else if used >= config.receive_buffer_bytes.saturating_mul(2) {
+        } else if self.used() >= config.receive_buffer_bytes.saturating_mul(2) {
             Some(Arrival::Exhausted)
         } else {
             None
         }
     }
 
+    /// Drops what is held for reordering with the highest TSN, if that is above
+    /// `tsn`. Says whether there was such a thing.
+    fn drop_highest(&mut self, tsn: Tsn) -> bool {
+        let floor = self.tsns.cumulative();
+        let beyond = |last: &Tsn| floor.precedes(*last) && tsn.precedes(*last);
+        let piece = self.reassembly.highest().filter(beyond);
+        let message = self.streams.highest().filter(beyond);
+        let (first, last) = match (piece, message) {
+            (Some(piece), message) if message.is_none_or(|held| held.precedes(piece)) => {
+                self.reassembly.drop_highest();
+                (piece, piece)
+            }
+            (_, Some(_)) => match self.streams.drop_highest() {
+                Some(span) => span,
+                None => return false,
+            },
+            _ => return false,
+        };
+        self.tsns.remove(first, last);
+        self.reneged += u64::from(last.distance_from(first)) + 1;
+        true
+    }
+
     /// Notes that the user read a message, and asks for a SACK where that opens
     /// a window that the peer believes closed (section 6.2).
     pub(crate) fn read(&mut self, config: &Config, bytes: u32) {
-        self.unread -= bytes;
+        self.unread = self.unread.saturating_sub(bytes);
+        self.unread_messages = self.unread_messages.saturating_sub(1);
         let free = config.receive_buffer_bytes.saturating_sub(self.used());
         self.acknowledgement.opened(config, free);
     }

@@ -34,12 +34,43 @@ pub(crate) struct Reassembly {
     /// In order of their TSNs, never overlapping.
     runs: VecDeque<Run>,
     bytes: u32,
+    pieces: u32,
 }
 
 impl Reassembly {
+    pub(crate) fn trim(&mut self) {
+        self.runs.shrink_to_fit();
+    }
+
     /// Bytes of all pieces.
     pub(crate) const fn bytes(&self) -> u32 {
         self.bytes
+    }
+
+    /// How many pieces there are.
+    pub(crate) const fn pieces(&self) -> u32 {
+        self.pieces
+    }
+
+    /// The highest TSN of all pieces.
+    pub(crate) fn highest(&self) -> Option<Tsn> {
+        self.runs.back().map(|run| run.last)
+    }
+
+    /// Drops the piece with the highest TSN.
+    pub(crate) fn drop_highest(&mut self) {
+        let Some(run) = self.runs.back_mut() else {
+            return;
+        };
+        if let Some(piece) = run.pieces.pop_back() {
+            self.bytes -= piece.len() as u32;
+            self.pieces -= 1;
+        }
+        run.end = false;
+        run.last = run.last.previous();
+        if run.pieces.is_empty() {
+            self.runs.pop_back();
+        }
     }
 
     /// Takes one piece, and gives the message if that makes it whole.
@@ -49,6 +80,7 @@ impl Reassembly {
         chunk: DataChunk,
     ) -> Result<Option<Received>, Contradiction> {
         self.bytes += chunk.payload.len() as u32;
+        self.pieces += 1;
         let tsn = chunk.tsn;
         // Pieces mostly arrive in order, at the end of the last run.
         let index = match self.runs.back() {
@@ -102,6 +134,7 @@ impl Reassembly {
             return Ok(None);
         }
         let run = self.runs.remove(at).ok_or(Contradiction)?;
+        self.pieces -= run.pieces.len() as u32;
         let message = run.into_message(now);
         self.bytes -= message.payload.len() as u32;
         Ok(Some(message))

@@ -35,6 +35,10 @@ impl TsnMap {
         }
     }
 
+    pub(crate) fn trim(&mut self) {
+        self.runs.shrink_to_fit();
+    }
+
     pub(crate) const fn cumulative(&self) -> Tsn {
         self.cumulative
     }
@@ -101,6 +105,27 @@ impl TsnMap {
         }
     }
 
+    /// Forgets that TSNs beyond the cumulative one had arrived: `first` to `last`,
+    /// which did so without a gap between them.
+    pub(crate) fn remove(&mut self, first: Tsn, last: Tsn) {
+        let index = self.run_at(last);
+        let Some(&(low, high)) = self.runs.get(index) else {
+            return;
+        };
+        if first.precedes(low) {
+            return;
+        }
+        match (low == first, high == last) {
+            (true, true) => drop(self.runs.remove(index)),
+            (true, false) => self.runs[index].0 = last.next(),
+            (false, true) => self.runs[index].1 = first.previous(),
+            (false, false) => {
+                self.runs[index].1 = first.previous();
+                self.runs.insert(index + 1, (last.next(), high));
+            }
+        }
+    }
+
     /// The first `most` gap blocks.
     pub(crate) fn gap_blocks(&self, most: usize) -> SmallVec<[GapBlock; 4]> {
         let offset = |tsn: Tsn| tsn.distance_from(self.cumulative) as u16;
@@ -131,6 +156,7 @@ mod tests {
         fn behaves_as_a_set(initial in prop::sample::select(vec![1u32, 5, u32::MAX - 20]),
                             offsets in proptest::collection::vec(0u32..40, 1..120)) {
             let initial = Tsn(initial);
+            let mut turn = 0;
             let mut map = TsnMap::new(initial);
             let mut set = BTreeSet::new();
             let mut cumulative = 0;
@@ -152,6 +178,13 @@ mod tests {
                 }
                 while set.remove(&cumulative) {
                     cumulative += 1;
+                }
+                turn += 1;
+                if turn % 7 == 0 && let Some(last) = set.pop_last() {
+                    let two = set.contains(&(last - 1)) && set.remove(&(last - 1));
+                    map.remove(initial.plus(last - u32::from(two)), initial.plus(last));
+                } else if turn % 11 == 0 && let Some(first) = set.pop_first() {
+                    map.remove(initial.plus(first), initial.plus(first));
                 }
                 prop_assert_eq!(map.cumulative(), initial.plus(cumulative).previous());
                 let reported: Vec<u32> = map.gap_blocks(100).iter()

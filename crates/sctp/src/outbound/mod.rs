@@ -131,6 +131,16 @@ impl Outbound {
         core::mem::replace(&mut self.queue, SendQueue::new(config.scheduler))
     }
 
+    /// Gives back memory, where nothing waits or is outstanding.
+    pub(crate) fn trim(&mut self) {
+        self.sent = VecDeque::new();
+        self.acked = Vec::new();
+        self.scratch = Vec::new();
+        self.difference = Vec::new();
+        self.marked = VecDeque::new();
+        self.queue.trim();
+    }
+
     /// The TSN of the next new chunk.
     pub(crate) fn next_tsn(&self) -> Tsn {
         self.first.plus(self.sent.len() as u32)

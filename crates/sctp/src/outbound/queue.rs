@@ -70,6 +70,17 @@ impl SendQueue {
         self.messages == 0
     }
 
+    /// Gives back memory, where nothing waits.
+    pub(crate) fn trim(&mut self) {
+        match &mut self.waiting {
+            Waiting::FirstCome(queue) => queue.shrink_to_fit(),
+            Waiting::RoundRobin { streams, turn } => {
+                streams.iter_mut().for_each(VecDeque::shrink_to_fit);
+                turn.shrink_to_fit();
+            }
+        }
+    }
+
     pub(crate) fn push(&mut self, message: Message) -> MessageId {
         let id = MessageId(self.next_id);
         self.next_id += 1;

@@ -6,6 +6,8 @@
     reason = "each test file uses its own part"
 )]
 
+pub mod world;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
