@@ -24,7 +24,12 @@ fn uas(flags: &str) -> (Program, SocketAddr) {
 }
 
 fn uac(target: SocketAddr, flags: &str) -> Program {
-    let mut program = Program::start(&format!("sip uac {target} --time-limit 60s --json {flags}"));
+    let limit = if flags.contains("--time-limit") {
+        ""
+    } else {
+        "--time-limit 60s"
+    };
+    let mut program = Program::start(&format!("sip uac {target} {limit} --json {flags}"));
     let line = program.line();
     assert!(line.starts_with("calling "), "{line}");
     program
@@ -135,6 +140,29 @@ fn an_invite_that_nobody_answers_is_repeated_on_time() {
     assert!(start.elapsed() >= Duration::from_millis(1_280));
     assert_eq!((code, &report["failed_no_response"]), (1, &1.into()));
     assert_eq!(messages(&report, "INVITE"), [7, 6, 0, 0]);
+}
+
+#[test]
+fn even_calls_begin_at_even_distances() {
+    let silent = socket();
+    let flags = "--calls 8 --rate 10/s --even --t1 2s --time-limit 1s";
+    let program = uac(silent.local_addr().unwrap(), flags);
+    let mut buffer = [0; 2000];
+    let times: Vec<Instant> = (0..8)
+        .map(|_| {
+            silent.recv_from(&mut buffer).unwrap();
+            Instant::now()
+        })
+        .collect();
+    let (report, _) = end(program);
+    assert_eq!(messages(&report, "INVITE"), [8, 0, 0, 0]);
+    for (number, at) in times.iter().enumerate() {
+        let after = (*at - times[0]).as_secs_f64();
+        assert!(
+            (after - 0.1 * number as f64).abs() < 0.04,
+            "{number}: {after}"
+        );
+    }
 }
 
 #[test]
@@ -283,6 +311,10 @@ fn tables_for_people_and_refusals_of_bad_input() {
         ("sip uac 127.0.0.1:5060 --rate 0", "not above 0"),
         (
             "sip uac 127.0.0.1:5060 --rate 1 --one-by-one 1s",
+            "cannot be used with",
+        ),
+        (
+            "sip uac 127.0.0.1:5060 --even --one-by-one 1s",
             "cannot be used with",
         ),
         ("sip uac 127.0.0.1:5060 --t1 5s", "--t2: must be no shorter"),

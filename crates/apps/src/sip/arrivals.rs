@@ -17,6 +17,9 @@ pub(super) struct Arrivals {
 pub(super) enum Law {
     /// A Poisson process, whatever became of the calls before.
     Poisson { mean_gap: Duration },
+    /// One at the start and one each gap later, whatever became of the calls
+    /// before.
+    Even { gap: Duration },
     /// So many calls more, each one a pause after the one before ended; the
     /// pause is one of these, at random.
     OneByOne { left: u32, pauses: Vec<Duration> },
@@ -38,7 +41,7 @@ impl Arrivals {
         self.end = now + self.duration;
         match self.law {
             Law::Poisson { .. } => self.schedule_after(now),
-            Law::OneByOne { .. } => self.schedule(now),
+            Law::Even { .. } | Law::OneByOne { .. } => self.schedule(now),
         }
     }
 
@@ -59,9 +62,7 @@ impl Arrivals {
             return false;
         };
         self.next = None;
-        if let Law::Poisson { .. } = self.law {
-            self.schedule_after(at);
-        }
+        self.schedule_after(at);
         true
     }
 
@@ -74,11 +75,14 @@ impl Arrivals {
         }
     }
 
+    /// The call after one at `time`, where that does not depend on its end.
     fn schedule_after(&mut self, time: Time) {
-        if let Law::Poisson { mean_gap } = self.law {
-            let gap = self.random.exponential_duration(mean_gap);
-            self.schedule(time + gap);
-        }
+        let gap = match self.law {
+            Law::Poisson { mean_gap } => self.random.exponential_duration(mean_gap),
+            Law::Even { gap } => gap,
+            Law::OneByOne { .. } => return,
+        };
+        self.schedule(time + gap);
     }
 
     fn schedule(&mut self, at: Time) {
@@ -92,5 +96,48 @@ impl Arrivals {
             *left = rest;
         }
         self.next = Some(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headway_sansio::Seed;
+
+    use super::*;
+
+    fn times(law: Law, duration: Duration) -> Vec<Time> {
+        let mut arrivals = Arrivals::new(law, duration, Seed::new(1).stream("arrivals"));
+        arrivals.start(Time::from_nanos(7));
+        let mut times = Vec::new();
+        while let Some(at) = arrivals.next() {
+            // A late look changes no later time.
+            assert!(arrivals.take_due(at + Duration::from_nanos(3)));
+            times.push(at);
+        }
+        times
+    }
+
+    #[test]
+    fn even_calls_begin_at_the_start_and_each_gap_later() {
+        let gap = Duration::from_millis(50);
+        let times = times(Law::Even { gap }, Duration::from_secs(1));
+        let expected: Vec<Time> = (0..20).map(|n| Time::from_nanos(7) + gap * n).collect();
+        assert_eq!(times, expected);
+    }
+
+    #[test]
+    fn poisson_gaps_have_their_mean_and_spread() {
+        let mean_gap = Duration::from_millis(50);
+        let times = times(Law::Poisson { mean_gap }, Duration::from_secs(500));
+        let gaps = times.windows(2).map(|pair| pair[1].since(pair[0]));
+        let gaps: Vec<f64> = gaps.map(Duration::as_secs_f64).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let square = gaps.iter().map(|gap| gap * gap).sum::<f64>() / gaps.len() as f64;
+        // Ten thousand gaps; both bounds are five standard errors and more.
+        assert!((mean / 0.05 - 1.0).abs() < 0.05, "{mean}");
+        assert!(
+            (square / (2.0 * 0.05 * 0.05) - 1.0).abs() < 0.12,
+            "{square}"
+        );
     }
 }

@@ -17,6 +17,9 @@ Examples:
   The same over TCP, figures as JSON:
     headway-net sip uac 127.0.0.1:5060 --calls 200 --rate 20/s --transport tcp --json
 
+  Ten minutes of 50 calls per second at even distances, as SIPp's -r makes them:
+    headway-net sip uac 127.0.0.1:5060 --calls 30000 --rate 50/s --even
+
   One call after another, 1 s or 2 s apart, to SIPp (sipp -sn uas -p 5070) behind a path
   that loses 5 %:
     headway-net relay --listen 127.0.0.1:5060 --to 127.0.0.1:5070 --loss 5%
@@ -70,9 +73,12 @@ pub(crate) struct UacArgs {
     /// New calls per second, as a Poisson process
     #[arg(long, default_value = "10/s", value_parser = units::event_rate, help_heading = "Calls")]
     pub(super) rate: f64,
+    /// At even distances instead of as a Poisson process
+    #[arg(long, help_heading = "Calls")]
+    pub(super) even: bool,
     /// Instead: one after another, with one of these pauses, at random, between them
     #[arg(long, value_name = "PAUSES", value_delimiter = ',', value_parser = units::duration,
-          conflicts_with = "rate", help_heading = "Calls")]
+          conflicts_with_all = ["rate", "even"], help_heading = "Calls")]
     pub(super) one_by_one: Vec<Duration>,
     /// No new calls after this time
     #[arg(long, value_parser = units::duration, help_heading = "Calls")]

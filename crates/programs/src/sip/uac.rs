@@ -38,6 +38,7 @@ pub(super) fn run(args: &UacArgs) -> Result<(), Failure> {
         target: uri,
         peer,
         pace: match args.one_by_one.as_slice() {
+            [] if args.even => Pace::Even(args.rate),
             [] => Pace::Poisson(args.rate),
             pauses => Pace::OneByOne(pauses.to_vec()),
         },

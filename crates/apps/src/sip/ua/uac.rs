@@ -45,6 +45,8 @@ pub struct CallPlan {
 pub enum Pace {
     /// A Poisson process of so many calls per second.
     Poisson(f64),
+    /// So many calls per second, at even distances, the first one at once.
+    Even(f64),
     /// Each one of these pauses after the one before ended, at random.
     OneByOne(Vec<Duration>),
 }
@@ -115,6 +117,9 @@ impl Uac {
         let law = match &plan.pace {
             Pace::Poisson(rate) => Law::Poisson {
                 mean_gap: Duration::from_secs_f64(1.0 / rate),
+            },
+            Pace::Even(rate) => Law::Even {
+                gap: Duration::from_secs_f64(1.0 / rate),
             },
             Pace::OneByOne(pauses) => Law::OneByOne {
                 left: plan.calls,
