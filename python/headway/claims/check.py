@@ -54,7 +54,7 @@ def evaluate(results: Results) -> list[Verdict]:
                 f"{results.study.name}: no claim {claim_id}; {hint}claims: {', '.join(known)}"
             )
     views = [
-        (variant, View(variant.runs, results.factors, variant.settings))
+        (variant, View(variant.runs, results.factors, variant.settings, folder=results.folder))
         for variant in variants(results)
     ]
     held = _held_before(results)
@@ -130,8 +130,7 @@ def _over_variants(single: Sequence[tuple[str, Verdict]]) -> Verdict:
         + (f": {', '.join(holding)}" if holding and outcome is Outcome.FAILS else ""),
         detail=" ".join(f"{label}: {verdict.measured}." for label, verdict in tested),
         stable=min(shares) if shares else None,
-        conditions=tested[0][1].conditions.split("; here:")[0]
-        + f"; here: {len(tested)} variants of the transport",
+        conditions=tested[0][1].conditions.split("; here:")[0] + f"; here: {len(tested)} variants",
         variants=[
             {
                 "label": label,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class View:
     factors: Sequence[str]
     settings: Mapping[str, Any] = field(default_factory=dict)
     resamples: int = 1000
+    folder: Path | None = None
+    """Where the results lie, for what the runs' table does not hold."""
 
     def __post_init__(self) -> None:
         self.replications: int = self.runs["replication"].n_unique()

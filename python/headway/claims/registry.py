@@ -32,6 +32,6 @@ def checks(claim_id: str) -> Callable[[Check], Check]:
 def registered() -> dict[str, Check]:
     """Every claim that has a check, in the order in which the papers' files list them."""
     # Importing a module of checks registers them.
-    from headway.claims import sip_random_loss  # noqa: F401
+    from headway.claims import sip_random_loss, sip_wifi, sip_wifi_rules  # noqa: F401
 
     return {claim_id: _checks[claim_id] for claim_id in claims() if claim_id in _checks}

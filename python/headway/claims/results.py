@@ -79,7 +79,7 @@ def load(folder: str | Path) -> Results:
 
 @dataclass(frozen=True)
 class Variant:
-    """One setting of the transport in a study that varies more of it than the delivery."""
+    """One setting in a study that varies more than the axes of a paper's table."""
 
     label: str
     runs: pl.DataFrame
@@ -87,9 +87,9 @@ class Variant:
 
 
 def variants(results: Results) -> list[Variant]:
-    """The study split by what it varies of the transport; one variant when that is nothing."""
+    """The study split by what is judged separately; one variant when that is nothing."""
     study = results.study
-    splitting = [factor for factor in study.factors if _varies_transport(factor)]
+    splitting = [factor for factor in study.factors if _makes_variants(factor)]
     found = []
     for choice in itertools.product(*(range(len(factor.levels)) for factor in splitting)):
         runs = results.runs
@@ -125,8 +125,15 @@ def variants(results: Results) -> list[Variant]:
     return found
 
 
-def _varies_transport(factor: Factor) -> bool:
+def _makes_variants(factor: Factor) -> bool:
+    """Whether each level is judged by itself: no paper's table has such an axis.
+
+    That is so of the transport, and of a factor with a name and keys of its choice.
+    """
+    if factor.columns != factor.keys and len(factor.columns) == 1:
+        return True
     return all(
-        key.startswith("transport.") and key not in ("transport.delivery", "transport.streams")
+        key == "transport"
+        or (key.startswith("transport.") and key not in ("transport.delivery", "transport.streams"))
         for key in factor.keys
     )
