@@ -312,12 +312,53 @@ def predict(
     )
 
 
-@app.command(epilog=_examples("headway check out/sip-random-loss"))
-def check(folder: FolderArgument) -> None:
+@app.command(
+    epilog=_examples(
+        "headway check out/sip-random-loss",
+        "headway check --models",
+        "headway check --models --variant conserving --variant printed --json > claims.json",
+    )
+)
+def check(
+    folder: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation
+        typer.Argument(
+            metavar="[DIR]", help="A folder that `headway run` wrote.", show_default=False
+        ),
+    ] = None,
+    models: Annotated[
+        bool,
+        typer.Option("--models", help="Check the claims that an analytical model decides."),
+    ] = False,
+    variant: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads the annotation
+        typer.Option(
+            "--variant",
+            metavar="NAME",
+            help="Reading of the chain, for --models. May be repeated.",
+            show_default="conserving",
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, for --models.")] = False,
+) -> None:
     """Hold results against the claims and rules of their study.
 
     The exit code is 1 when a claim that held before no longer does, or a rule fails.
+    With --models no results are needed: the models themselves are held against the claims.
     """
+    from headway.errors import UserError
+
+    if models:
+        if folder is not None:
+            raise UserError("--models needs no folder: it is about the models alone")
+        from headway.cli import claims
+
+        claims.show_models(variant or [], json)
+        return
+    if folder is None:
+        raise UserError("name a folder that `headway run` wrote, or --models")
+    if variant or json:
+        raise UserError("--variant and --json belong to --models")
     from headway.cli import results
 
     results.check(folder)

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from headway.claims import Verdict
     from headway.expect import ExpectResult
 
-__all__ = ["Judged", "check", "judge", "report", "show_answer", "show_counts", "show_rules"]
+__all__ = [
+    "Judged",
+    "check",
+    "judge",
+    "report",
+    "show_answer",
+    "show_counts",
+    "show_rules",
+    "styled",
+]
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ def check(folder: Path) -> None:
         for verdict in judged.verdicts:
             listed.add_row(
                 verdict.id,
-                _styled(str(verdict.verdict), verdict.lost),
+                styled(str(verdict.verdict), verdict.lost),
                 verdict.measured or verdict.detail,
                 verdict.expected,
                 verdict.statement,
@@ -118,7 +127,7 @@ def show_rules(rules: list[ExpectResult]) -> None:
     for rule in rules:
         listed.add_row(
             rule.name,
-            _styled(str(rule.status), not rule.passed),
+            styled(str(rule.status), not rule.passed),
             _number(rule.worst),
             _number(rule.limit),
             ", ".join(f"{key} {value}" for key, value in rule.worst_at.items()),
@@ -141,7 +150,8 @@ def show_counts(judged: Judged) -> None:
         note(f"rules that fail: {', '.join(failing)}")
 
 
-def _styled(word: str, bad: bool) -> str:
+def styled(word: str, bad: bool) -> str:
+    """A verdict in its colour; red where it is `bad`."""
     if bad:
         return f"[bold red]{word}[/]"
     colours = {"holds": "green", "passes": "green", "does not hold": "yellow"}

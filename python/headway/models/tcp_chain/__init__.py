@@ -19,6 +19,7 @@ from headway.models.tcp_chain.losses import timeout_share_of_window
 from headway.models.tcp_chain.region import LIVE, VOIP, Criterion, delay_map, working_region
 from headway.models.tcp_chain.remedies import reduction
 from headway.models.tcp_chain.result import ChainResult
+from headway.models.tcp_chain.trace import Step, trace
 from headway.models.tcp_chain.variant import (
     CONSERVING,
     PRINTED,
@@ -45,6 +46,7 @@ __all__ = [
     "ChainResult",
     "ChainVariant",
     "Criterion",
+    "Step",
     "TcpChain",
     "Timing",
     "delay_map",
@@ -52,6 +54,7 @@ __all__ = [
     "single_switches",
     "solve",
     "timeout_share_of_window",
+    "trace",
     "variant",
     "working_region",
 ]
