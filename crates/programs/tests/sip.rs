@@ -185,9 +185,10 @@ fn a_call_that_rings_too_long_is_cancelled() {
     for kind in ["CANCEL", "ACK"] {
         assert_eq!(messages(&calls, kind)[0], 4, "{kind}");
     }
-    for kind in ["200 CANCEL", "487 INVITE"] {
-        assert_eq!(messages(&calls, kind)[2], 4, "{kind}");
-    }
+    assert_eq!(messages(&calls, "487 INVITE")[2], 4);
+    // The caller ends with the last 487, which the 200 to its CANCEL follows.
+    let ok = messages(&calls, "200 CANCEL")[2];
+    assert!((3..=4).contains(&ok), "{ok}");
 }
 
 #[test]

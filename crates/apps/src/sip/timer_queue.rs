@@ -9,16 +9,23 @@ use headway_sansio::Time;
 ///
 /// A machine that stops a timer does not search this queue. Instead its entry
 /// goes stale: the owner tells when a machine is really due, and an entry with
-/// another time counts for nothing.
+/// another time counts for nothing. Stale entries never outnumber the others by
+/// much, however late their times are.
 #[derive(Clone, Debug)]
 pub(super) struct TimerQueue<K> {
     heap: BinaryHeap<Reverse<(Time, K)>>,
+    /// The length at which stale entries are looked for all through the queue.
+    sweep_at: usize,
 }
+
+/// Shorter queues are not worth a sweep.
+const SHORT: usize = 64;
 
 impl<K: Copy + Ord> TimerQueue<K> {
     pub(super) fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
+            sweep_at: SHORT,
         }
     }
 
@@ -40,14 +47,26 @@ impl<K: Copy + Ord> TimerQueue<K> {
         Some(key)
     }
 
-    /// Drops stale entries from the front, so that [`Self::next`] is true.
+    /// Drops stale entries from the front, so that [`Self::next`] is true, and the
+    /// others whenever the queue has doubled.
     pub(super) fn drop_stale(&mut self, due: impl Fn(K) -> Option<Time>) {
+        if self.heap.len() >= self.sweep_at {
+            self.heap
+                .retain(|Reverse((at, key))| due(*key) == Some(*at));
+            self.sweep_at = SHORT.max(2 * self.heap.len());
+        }
         while let Some(Reverse((at, key))) = self.heap.peek() {
             if due(*key) == Some(*at) {
                 return;
             }
             self.heap.pop();
         }
+    }
+
+    /// Entries, stale ones included.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.heap.len()
     }
 
     /// When the first entry is due.

@@ -7,6 +7,7 @@ use headway_apps::sip::ua::{Uac, Uas};
 use headway_apps::{Application, Incoming, Outgoing, Peer};
 use headway_sansio::{Machine, Payload, Time};
 
+use super::totals::{AnswerTotals, CallTotals};
 use super::traffic::Traffic;
 
 /// What the transport has to tell.
@@ -36,34 +37,66 @@ pub(super) struct ToTransport {
 
 /// What both kinds of user agent have beside the contract of an application.
 pub(super) trait UserAgent: Application {
-    fn set_address(&mut self, peer: Peer, address: IpAddr);
+    /// The sums of its calls.
+    type Totals: Default;
+
+    fn handle_message_from(&mut self, now: Time, address: IpAddr, message: &Incoming);
     fn handle_transport_error(&mut self, now: Time, peer: Peer);
+    /// Moves the calls that can change no more into the sums.
+    fn add_closed(&mut self, totals: &mut Self::Totals);
+    /// Adds the other calls as they are now.
+    fn add_open(&self, totals: &mut Self::Totals);
 }
 
 impl UserAgent for Uac {
-    fn set_address(&mut self, peer: Peer, address: IpAddr) {
-        Self::set_address(self, peer, address);
+    type Totals = CallTotals;
+
+    fn handle_message_from(&mut self, now: Time, address: IpAddr, message: &Incoming) {
+        Self::handle_message_from(self, now, address, message);
     }
 
     fn handle_transport_error(&mut self, now: Time, peer: Peer) {
         Self::handle_transport_error(self, now, peer);
+    }
+
+    fn add_closed(&mut self, totals: &mut CallTotals) {
+        while let Some(call) = self.poll_record() {
+            totals.add(&call);
+        }
+    }
+
+    fn add_open(&self, totals: &mut CallTotals) {
+        self.open_records().for_each(|call| totals.add(call));
     }
 }
 
 impl UserAgent for Uas {
-    fn set_address(&mut self, peer: Peer, address: IpAddr) {
-        Self::set_address(self, peer, address);
+    type Totals = AnswerTotals;
+
+    fn handle_message_from(&mut self, now: Time, address: IpAddr, message: &Incoming) {
+        Self::handle_message_from(self, now, address, message);
     }
 
     fn handle_transport_error(&mut self, now: Time, peer: Peer) {
         Self::handle_transport_error(self, now, peer);
     }
+
+    fn add_closed(&mut self, totals: &mut AnswerTotals) {
+        while let Some(answer) = self.poll_record() {
+            totals.add(&answer);
+        }
+    }
+
+    fn add_open(&self, totals: &mut AnswerTotals) {
+        self.open_records().for_each(|answer| totals.add(answer));
+    }
 }
 
-/// A user agent with a ledger of its messages.
-#[derive(Debug)]
-pub(super) struct Agent<A> {
+/// A user agent with the sums of its calls and a ledger of its messages.
+pub(super) struct Agent<A: UserAgent> {
     pub(super) agent: A,
+    /// Of calls that can change no more.
+    pub(super) closed: A::Totals,
     pub(super) traffic: Traffic,
     /// When the last message came.
     pub(super) last_heard: Time,
@@ -75,9 +108,17 @@ impl<A: UserAgent> Agent<A> {
         agent.start(now);
         Self {
             agent,
+            closed: A::Totals::default(),
             traffic: Traffic::default(),
             last_heard: now,
         }
+    }
+
+    /// The sums of all calls, and the ledger.
+    pub(super) fn finish(mut self) -> (A::Totals, Traffic) {
+        self.agent.add_closed(&mut self.closed);
+        self.agent.add_open(&mut self.closed);
+        (self.closed, self.traffic)
     }
 }
 
@@ -95,18 +136,19 @@ impl<A: UserAgent> Machine for Agent<A> {
             } => {
                 self.last_heard = now;
                 self.traffic.received(now, &bytes);
-                self.agent.set_address(from, address);
                 let payload = Payload::Bytes(bytes);
                 let id = None;
-                self.agent
-                    .handle_message(now, Incoming { id, from, payload });
+                let message = Incoming { id, from, payload };
+                self.agent.handle_message_from(now, address, &message);
             }
         }
+        self.agent.add_closed(&mut self.closed);
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.traffic.turn(now);
         self.agent.handle_timeout(now);
+        self.agent.add_closed(&mut self.closed);
     }
 
     fn poll_output(&mut self) -> Option<ToTransport> {

@@ -5,6 +5,7 @@ mod args;
 mod delays;
 mod report;
 mod tcp;
+mod totals;
 mod traffic;
 mod uac;
 mod uas;

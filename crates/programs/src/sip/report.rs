@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use headway_apps::sip::ua::LayerCounters;
-use headway_apps::sip::{AnswerRecord, CallRecord, Failure};
 use serde_json::{Map, Value, json};
 
 use super::delays::Delays;
+use super::totals::{AnswerTotals, CallTotals};
 use super::traffic::Traffic;
 
 /// Everything that was counted, for people and as JSON.
@@ -35,113 +35,52 @@ impl Report {
     /// The caller's side.
     pub(super) fn of_calls(
         setting: &Setting,
-        calls: &[CallRecord],
+        totals: CallTotals,
         traffic: &Traffic,
         layer: LayerCounters,
     ) -> Self {
-        let count =
-            |of: &dyn Fn(&CallRecord) -> bool| calls.iter().filter(|call| of(call)).count() as u64;
-        let failed = |of: fn(Failure) -> bool| {
-            count(&|call| call.failed.is_some_and(|(_, failure)| of(failure)))
-        };
-        let mut refused = BTreeMap::new();
-        for call in calls {
-            if let Some((_, Failure::Refused(code))) = call.failed {
-                *refused.entry(code).or_default() += 1;
-            }
-        }
+        let refused = totals.refused.values().sum();
         let counts = vec![
-            ("calls", "calls", calls.len() as u64),
-            (
-                "finished",
-                "carried through",
-                count(&|call| is_finished(call)),
-            ),
-            ("failed", "failed", count(&|call| call.failed.is_some())),
+            ("calls", "calls", totals.calls),
+            ("finished", "carried through", totals.finished),
+            ("failed", "failed", totals.failed),
             (
                 "failed_no_response",
                 "  no response to INVITE",
-                failed(|failure| failure == Failure::NoResponse),
+                totals.no_response,
             ),
-            (
-                "failed_no_answer",
-                "  rang too long",
-                failed(|failure| failure == Failure::NoAnswer),
-            ),
+            ("failed_no_answer", "  rang too long", totals.no_answer),
             (
                 "failed_no_reply_to_bye",
                 "  no response to BYE",
-                failed(|failure| failure == Failure::NoReplyToBye),
+                totals.no_reply_to_bye,
             ),
-            (
-                "failed_refused",
-                "  refused",
-                failed(|failure| matches!(failure, Failure::Refused(_))),
-            ),
-            (
-                "failed_not_sent",
-                "  could not be sent",
-                failed(|failure| failure == Failure::NotSent),
-            ),
-            (
-                "open",
-                "open at the end",
-                count(&|call| call.finished.is_none() && call.failed.is_none()),
-            ),
+            ("failed_refused", "  refused", refused),
+            ("failed_not_sent", "  could not be sent", totals.not_sent),
+            ("open", "open at the end", totals.open),
         ];
-        let psd = calls
-            .iter()
-            .filter_map(CallRecord::post_selection_delay)
-            .collect();
-        let transaction = calls
-            .iter()
-            .filter_map(CallRecord::transaction_delay)
-            .collect();
         let delays = vec![
-            ("psd", "post-selection delay", psd),
-            ("transaction", "transaction delay", transaction),
+            ("psd", "post-selection delay", totals.psd),
+            ("transaction", "transaction delay", totals.transaction),
         ];
-        Self::new(setting, counts, refused, delays, traffic, layer)
+        Self::new(setting, counts, totals.refused, delays, traffic, layer)
     }
 
     /// The answerer's side.
     pub(super) fn of_answers(
         setting: &Setting,
-        answers: &[AnswerRecord],
+        totals: AnswerTotals,
         traffic: &Traffic,
         layer: LayerCounters,
     ) -> Self {
-        let count = |of: fn(&AnswerRecord) -> bool| {
-            answers.iter().filter(|answer| of(answer)).count() as u64
-        };
         let counts = vec![
-            ("calls", "calls", answers.len() as u64),
-            (
-                "answered",
-                "answered",
-                count(|answer| answer.answered.is_some()),
-            ),
-            (
-                "acknowledged",
-                "acknowledged",
-                count(|answer| answer.acknowledged.is_some()),
-            ),
-            (
-                "ended",
-                "ended by the caller",
-                count(|answer| answer.ended.is_some()),
-            ),
-            (
-                "failed_no_ack",
-                "no ACK in time",
-                count(|answer| answer.unacknowledged.is_some()),
-            ),
+            ("calls", "calls", totals.calls),
+            ("answered", "answered", totals.answered),
+            ("acknowledged", "acknowledged", totals.acknowledged),
+            ("ended", "ended by the caller", totals.ended),
+            ("failed_no_ack", "no ACK in time", totals.no_ack),
         ];
-        let ack = answers.iter().filter_map(|answer| {
-            let acknowledged = answer.acknowledged?;
-            Some(acknowledged.since(answer.answered?))
-        });
-        let delays = vec![("ack", "200 to ACK", ack.collect())];
+        let delays = vec![("ack", "200 to ACK", totals.ack)];
         Self::new(setting, counts, BTreeMap::new(), delays, traffic, layer)
     }
 
@@ -256,11 +195,6 @@ impl Report {
         }
         text
     }
-}
-
-/// Whether a call went as a call should.
-pub(super) fn is_finished(call: &CallRecord) -> bool {
-    call.finished.is_some() && call.failed.is_none()
 }
 
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {

@@ -7,7 +7,7 @@ use headway_sansio::{Duration, Seed, Time};
 
 use super::agent::Agent;
 use super::args::{TransportKind, UacArgs};
-use super::report::{Report, Setting, is_finished};
+use super::report::{Report, Setting};
 use super::tcp::TcpTransport;
 use super::udp::UdpTransport;
 use super::{Transport, poller, print, secret_seed, towards};
@@ -62,7 +62,6 @@ pub(super) fn run(args: &UacArgs) -> Result<(), Failure> {
     };
     drive(&mut agent, &mut transport, &mut poller, end, linger)?;
 
-    let calls = agent.agent.calls();
     let setting = Setting {
         agent: "uac",
         transport: args.transport.name(),
@@ -71,13 +70,14 @@ pub(super) fn run(args: &UacArgs) -> Result<(), Failure> {
         duration_s: poller.clock().now().as_secs_f64(),
     };
     let layer = agent.agent.counters();
-    let report = Report::of_calls(&setting, calls, &agent.traffic, layer);
+    let (totals, traffic) = agent.finish();
+    let (calls, finished) = (totals.calls, totals.finished);
+    let report = Report::of_calls(&setting, totals, &traffic, layer);
     print(&report, args.json, &transport.remarks())?;
-    match calls.iter().filter(|call| !is_finished(call)).count() {
+    match calls - finished {
         0 => Ok(()),
         count => Err(Failure::Result(format!(
-            "{count} of {} calls were not carried through",
-            calls.len()
+            "{count} of {calls} calls were not carried through"
         ))),
     }
 }

@@ -1,8 +1,7 @@
 //! `headway-net sip uas`: takes calls.
 
-use headway_apps::sip::AnswerRecord;
+use headway_apps::Reliability;
 use headway_apps::sip::ua::{AnswerPlan, UaConfig, Uas};
-use headway_apps::{Application, Reliability};
 use headway_sansio::Time;
 
 use super::agent::Agent;
@@ -51,9 +50,9 @@ pub(super) fn run(args: &UasArgs) -> Result<(), Failure> {
     let mut agent = Agent::start(Uas::new(config, plan), poller.clock().now());
     let end = args.time_limit.map(|limit| Time::ZERO + limit);
     let reliable = args.transport.reliability() == Reliability::Reliable;
-    let calls = args.calls.map(|calls| calls as usize);
+    let calls = args.calls.map(u64::from);
     let finished =
-        |agent: &Agent<Uas>, _| calls.is_some_and(|calls| has_ended(&agent.agent, calls, reliable));
+        |agent: &Agent<Uas>, _| calls.is_some_and(|calls| has_ended(agent, calls, reliable));
     headway_net::run(&mut agent, &mut transport, &mut poller, end, finished)
         .map_err(Failure::system("answering"))?;
 
@@ -65,18 +64,15 @@ pub(super) fn run(args: &UasArgs) -> Result<(), Failure> {
         duration_s: poller.clock().now().as_secs_f64(),
     };
     let layer = agent.agent.counters();
-    let report = Report::of_answers(&setting, agent.agent.calls(), &agent.traffic, layer);
+    let (totals, traffic) = agent.finish();
+    let report = Report::of_answers(&setting, totals, &traffic, layer);
     print(&report, args.json, &transport.remarks())
 }
 
 /// Whether so many calls came and all are over. Over an unreliable transport the
 /// last timers belong to it: until they run out the caller may repeat its BYE.
-fn has_ended(agent: &Uas, calls: usize, reliable: bool) -> bool {
-    let over = |call: &AnswerRecord| {
-        call.answered.is_none() || call.ended.is_some() || call.unacknowledged.is_some()
-    };
-    agent.calls().len() >= calls
-        && agent.is_done()
-        && (reliable || agent.has_no_transactions())
-        && agent.calls().iter().all(over)
+fn has_ended(agent: &Agent<Uas>, calls: u64, reliable: bool) -> bool {
+    agent.closed.calls >= calls
+        && agent.agent.open_records().next().is_none()
+        && (reliable || agent.agent.has_no_transactions())
 }

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Display;
+use std::net::IpAddr;
 
 use bytes::Bytes;
 use headway_sansio::{Payload, RandomStream, Seed, Time};
@@ -96,11 +97,17 @@ impl Core {
         )
     }
 
-    /// Hands a message that came from the transport to the layer.
-    pub(super) fn handle_message(&mut self, now: Time, message: &Incoming) {
+    /// Hands a message that came from the transport to the layer, with the IP
+    /// address that it came from where that is known.
+    pub(super) fn handle_message(
+        &mut self,
+        now: Time,
+        message: &Incoming,
+        address: Option<IpAddr>,
+    ) {
         // A user agent reads text; a length alone says nothing to it.
         if let Payload::Bytes(bytes) = &message.payload {
-            self.layer.handle_message(now, message.from, bytes);
+            self.layer.handle_message(now, message.from, address, bytes);
         }
     }
 
@@ -149,6 +156,12 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// Entries in all its tables.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        self.layer.entries() + self.outputs.len()
     }
 
     pub(super) fn poll_output(&mut self) -> Option<Outgoing> {

@@ -58,7 +58,7 @@ fn request(method: &str, via: &str, to_tag: &str) -> Bytes {
 }
 
 fn feed(layer: &mut TransactionLayer, bytes: &Bytes) -> Got {
-    layer.handle_message(NOW, PEER, bytes);
+    layer.handle_message(NOW, PEER, None, bytes);
     drain(layer)
 }
 
@@ -250,7 +250,12 @@ fn a_response_that_nobody_gives_is_a_hundred() {
 fn what_cannot_be_read_is_answered_without_a_transaction() {
     let mut layer = layer();
     let text = String::from_utf8(request("OPTIONS", BRANCH, "").to_vec()).unwrap();
-    layer.handle_message(NOW, PEER, &text.replace("1 OPTIONS", "1 INVITE").into());
+    layer.handle_message(
+        NOW,
+        PEER,
+        None,
+        &text.replace("1 OPTIONS", "1 INVITE").into(),
+    );
     let Some(LayerOutput::Send { bytes, .. }) = layer.poll_output() else {
         panic!("an answer")
     };
@@ -263,7 +268,7 @@ fn what_cannot_be_read_is_answered_without_a_transaction() {
         text.replace("OPTIONS sip", "ACK sip"),
         "SIP/2.0 200 OK\r\n\r\n".into(),
     ] {
-        layer.handle_message(NOW, PEER, &text.into());
+        layer.handle_message(NOW, PEER, None, &text.into());
         assert!(layer.poll_output().is_none());
     }
 }
@@ -315,8 +320,9 @@ fn requests_and_refusals_time_out() {
 #[test]
 fn the_source_of_a_request_is_noted() {
     let mut layer = layer();
-    layer.set_address(PEER, "192.0.2.9".parse().unwrap());
-    let got = feed(&mut layer, &request("OPTIONS", BRANCH, ""));
+    let source = "192.0.2.9".parse().ok();
+    layer.handle_message(NOW, PEER, source, &request("OPTIONS", BRANCH, ""));
+    let got = drain(&mut layer);
     let sent = respond(&mut layer, &got.requests[0], 200).sent;
     let received = sent[0].top_via().params.get_val("received");
     assert_eq!(received.map(|it| it.as_str()), Some("192.0.2.9"));

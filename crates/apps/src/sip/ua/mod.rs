@@ -19,6 +19,8 @@ mod uas;
 #[cfg(test)]
 mod layer_tests;
 #[cfg(test)]
+mod soak_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod torture_tests;

@@ -162,7 +162,7 @@ fn an_invite_from_before_rfc_3261_is_served() {
     assert_eq!(feed(&mut uas, text.into())[0].code(), Some(180));
     // The same again is the same.
     assert_eq!(feed(&mut uas, text.into())[0].code(), Some(180));
-    assert_eq!(uas.calls().len(), 1);
+    assert_eq!(uas.open_records().count(), 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The user agent client: makes calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use bytes::Bytes;
@@ -56,13 +56,19 @@ pub enum Pace {
 /// Every response that RFC 3261 knows is handled: refusals are acknowledged by
 /// the transaction, each 2xx by the agent, and one from a second answerer is
 /// ended at once. A call that rings too long is cancelled.
+///
+/// It keeps what open calls need and no more: a call's record is handed out by
+/// [`Self::poll_record`] when nothing can change it any more, 64*T1 after its end.
 #[derive(Debug)]
 pub struct Uac {
     core: Core,
     plan: CallPlan,
     arrivals: Arrivals,
-    records: Vec<CallRecord>,
-    calls: Vec<Option<Box<Call>>>,
+    /// Of calls that are forgotten, until they are asked for.
+    records: VecDeque<CallRecord>,
+    calls: BTreeMap<u32, Call>,
+    /// Calls begun; the next one has this number.
+    begun: u32,
     requests: BTreeMap<ClientId, (u32, Purpose)>,
     by_call_id: BTreeMap<String, u32>,
     deadlines: TimerQueue<u32>,
@@ -71,6 +77,7 @@ pub struct Uac {
 
 #[derive(Debug)]
 struct Call {
+    record: CallRecord,
     invite: SipMessage,
     client: ClientId,
     phase: Phase,
@@ -130,8 +137,9 @@ impl Uac {
             core: Core::new(config),
             arrivals: Arrivals::new(law, plan.duration, arrivals),
             plan,
-            records: Vec::new(),
-            calls: Vec::new(),
+            records: VecDeque::new(),
+            calls: BTreeMap::new(),
+            begun: 0,
             requests: BTreeMap::new(),
             by_call_id: BTreeMap::new(),
             deadlines: TimerQueue::new(),
@@ -139,10 +147,16 @@ impl Uac {
         }
     }
 
-    /// One record a call, in the order of their beginnings.
-    #[must_use]
-    pub fn calls(&self) -> &[CallRecord] {
-        &self.records
+    /// The record of a call that can change no more, each one once. They wait
+    /// here until somebody asks, so a caller that runs for long has to ask.
+    pub fn poll_record(&mut self) -> Option<CallRecord> {
+        self.records.pop_front()
+    }
+
+    /// The records of the other calls as they are now, in the order of their
+    /// beginnings.
+    pub fn open_records(&self) -> impl Iterator<Item = &CallRecord> {
+        self.calls.values().map(|call| &call.record)
     }
 
     /// What the transactions have counted.
@@ -158,9 +172,12 @@ impl Uac {
         self.core.layer.is_empty()
     }
 
-    /// Tells which IP address a peer sends from, where there is one.
-    pub fn set_address(&mut self, peer: Peer, address: IpAddr) {
-        self.core.layer.set_address(peer, address);
+    /// As [`Application::handle_message`], with the IP address that the message
+    /// came from: Via notes it where the sender's own word differs (section
+    /// 18.2.1).
+    pub fn handle_message_from(&mut self, now: Time, address: IpAddr, message: &Incoming) {
+        self.core.handle_message(now, message, Some(address));
+        self.drain(now);
     }
 
     /// The transport could not send to this peer.
@@ -175,7 +192,8 @@ impl Uac {
     }
 
     fn start_call(&mut self, now: Time) {
-        let number = self.records.len() as u32;
+        let number = self.begun;
+        self.begun += 1;
         let (via, tag, call_id) = (
             self.core.new_via(),
             self.core.new_word(),
@@ -196,19 +214,21 @@ impl Uac {
         } else {
             draft.finish()
         };
-        self.records.push(CallRecord::new(now));
-        self.calls.push(None);
-        self.open += 1;
+        let mut record = CallRecord::new(now);
         let invite = message::parse(&bytes).ok();
         let client = self.core.layer.request(now, self.plan.peer, bytes);
         let (Some(invite), Some(client)) = (invite, client) else {
             // Only a plan whose target is no URI comes here.
-            self.fail(now, number, Failure::NotSent);
+            record.failed = Some((now, Failure::NotSent));
+            self.records.push_back(record);
+            self.arrivals.call_ended(now);
             return;
         };
+        self.open += 1;
         self.requests.insert(client, (number, Purpose::Invite));
         self.by_call_id.insert(call_id, number);
-        self.calls[number as usize] = Some(Box::new(Call {
+        let call = Call {
+            record,
             invite,
             client,
             phase: Phase::Calling,
@@ -216,12 +236,13 @@ impl Uac {
             acks: Vec::new(),
             deadline: None,
             requests: vec![client],
-        }));
+        };
+        self.calls.insert(number, call);
         self.set_deadline(number, Some(now + self.plan.patience));
     }
 
     fn call(&mut self, number: u32) -> Option<&mut Call> {
-        self.calls.get_mut(number as usize)?.as_deref_mut()
+        self.calls.get_mut(&number)
     }
 
     fn set_deadline(&mut self, number: u32, at: Option<Time>) {
@@ -237,43 +258,40 @@ impl Uac {
     fn close(&mut self, now: Time, number: u32) {
         let patience = self.core.config.timers.patience();
         self.set_deadline(number, Some(now + patience));
-        let was_open = match self.call(number) {
-            Some(call) => std::mem::replace(&mut call.phase, Phase::Over) != Phase::Over,
-            None => true,
-        };
-        if was_open {
+        let before = self
+            .call(number)
+            .map(|call| std::mem::replace(&mut call.phase, Phase::Over));
+        if before.is_some_and(|phase| phase != Phase::Over) {
             self.open -= 1;
             self.arrivals.call_ended(now);
         }
     }
 
     fn finish(&mut self, now: Time, number: u32) {
-        self.records[number as usize].finished = Some(now);
+        if let Some(call) = self.call(number) {
+            call.record.finished = Some(now);
+        }
         self.close(now, number);
     }
 
     fn fail(&mut self, now: Time, number: u32, failure: Failure) {
-        self.records[number as usize]
-            .failed
-            .get_or_insert((now, failure));
+        if let Some(call) = self.call(number) {
+            call.record.failed.get_or_insert((now, failure));
+        }
         self.close(now, number);
     }
 
     /// A response to an INVITE.
     fn handle_invite_response(&mut self, now: Time, number: u32, response: &SipMessage) {
         let code = response.code().unwrap_or_default();
-        if code == 180 {
-            self.records[number as usize].ringing.get_or_insert(now);
-        }
-        let Some(phase) = self.call(number).map(|call| call.phase) else {
+        let Some(call) = self.call(number) else {
             return;
         };
-        match (code, phase) {
-            (100..=199, Phase::Calling) => {
-                if let Some(call) = self.call(number) {
-                    call.phase = Phase::Ringing;
-                }
-            }
+        if code == 180 {
+            call.record.ringing.get_or_insert(now);
+        }
+        match (code, call.phase) {
+            (100..=199, Phase::Calling) => call.phase = Phase::Ringing,
             (100..=199, Phase::GivingUp) => self.cancel(now, number),
             (200..=299, _) => self.handle_answer(now, number, response),
             (300..=699, Phase::GivingUp | Phase::Cancelling) => {
@@ -318,9 +336,11 @@ impl Uac {
             call.phase = Phase::Talking;
             call.dialog = Some(dialog.clone());
         }
+        if wanted {
+            call.record.answered = Some(now);
+        }
         self.core.acknowledge(peer, ack);
         if wanted {
-            self.records[number as usize].answered = Some(now);
             self.set_deadline(number, Some(now + talk_time));
         } else if given_up {
             // The answer and the CANCEL crossed.
@@ -397,9 +417,10 @@ impl Uac {
         }
     }
 
-    /// Forgets all of a call but its record.
+    /// Forgets a call and hands its record out.
     fn drop_call(&mut self, number: u32) {
-        if let Some(call) = self.calls[number as usize].take() {
+        if let Some(call) = self.calls.remove(&number) {
+            self.records.push_back(call.record);
             self.by_call_id.remove(call.invite.call_id.as_str());
             for id in call.requests {
                 self.requests.remove(&id);
@@ -491,10 +512,12 @@ impl Uac {
 
     fn drain(&mut self, now: Time) {
         loop {
-            let (requests, records) = (&self.requests, &mut self.records);
+            let (requests, calls) = (&self.requests, &mut self.calls);
             let event = self.core.next_event(|id| {
-                if let Some((number, Purpose::Invite)) = requests.get(&id) {
-                    records[*number as usize].invites += 1;
+                if let Some((number, Purpose::Invite)) = requests.get(&id)
+                    && let Some(call) = calls.get_mut(number)
+                {
+                    call.record.invites += 1;
                 }
             });
             match event {
@@ -515,13 +538,20 @@ impl Uac {
             }
         }
         let mut deadlines = std::mem::replace(&mut self.deadlines, TimerQueue::new());
-        deadlines.drop_stale(|number| self.calls[number as usize].as_ref()?.deadline);
+        deadlines.drop_stale(|number| self.calls.get(&number)?.deadline);
         self.deadlines = deadlines;
+    }
+
+    /// Entries in all its tables, waiting records aside.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        let calls = self.calls.len() + self.requests.len() + self.by_call_id.len();
+        calls + self.deadlines.len() + self.core.entries()
     }
 
     fn take_deadline(&mut self, now: Time) -> Option<u32> {
         let mut deadlines = std::mem::replace(&mut self.deadlines, TimerQueue::new());
-        let due = deadlines.pop_due(now, |number| self.calls[number as usize].as_ref()?.deadline);
+        let due = deadlines.pop_due(now, |number| self.calls.get(&number)?.deadline);
         self.deadlines = deadlines;
         due
     }
@@ -533,13 +563,13 @@ impl Application for Uac {
     }
 
     fn handle_message(&mut self, now: Time, message: Incoming) {
-        self.core.handle_message(now, &message);
+        self.core.handle_message(now, &message, None);
         self.drain(now);
     }
 
     fn handle_timeout(&mut self, now: Time) {
         while self.arrivals.take_due(now) {
-            if self.records.len() < self.plan.calls as usize {
+            if self.begun < self.plan.calls {
                 self.start_call(now);
             } else {
                 self.arrivals.stop();

@@ -1,6 +1,6 @@
 //! The user agent server: takes calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use bytes::Bytes;
@@ -33,24 +33,32 @@ pub struct AnswerPlan {
 /// The 200 is repeated until its ACK comes; where none comes in 64*T1 the agent
 /// ends the call itself (RFC 3261 section 13.3.1.4). CANCEL, OPTIONS and all
 /// that is to be refused are answered as section 8.2 and RFC 4475 say.
+///
+/// It keeps what open calls need and no more: a call's record is handed out by
+/// [`Self::poll_record`] when nothing can change it any more. A call is open until
+/// one side ends it; this side never ends one that was acknowledged.
 #[derive(Debug)]
 pub struct Uas {
     core: Core,
     plan: AnswerPlan,
-    records: Vec<AnswerRecord>,
-    calls: Vec<Option<Box<Call>>>,
-    dialogs: BTreeMap<DialogId, usize>,
-    by_server: BTreeMap<ServerId, usize>,
+    /// Of calls that are forgotten, until they are asked for.
+    records: VecDeque<AnswerRecord>,
+    calls: BTreeMap<u64, Call>,
+    /// Calls taken; the next one has this number.
+    taken: u64,
+    dialogs: BTreeMap<DialogId, u64>,
+    by_server: BTreeMap<ServerId, u64>,
     /// INVITEs under way, by what a copy that came another way shares with them
     /// (section 8.2.2.2).
-    under_way: BTreeMap<(String, String, u32), usize>,
-    wakes: TimerQueue<(usize, Wake)>,
+    under_way: BTreeMap<(String, String, u32), u64>,
+    wakes: TimerQueue<(u64, Wake)>,
     /// Calls that still have to ring or to be acknowledged.
     busy: u32,
 }
 
 #[derive(Debug)]
 struct Call {
+    record: AnswerRecord,
     peer: Peer,
     server: ServerId,
     invite: SipMessage,
@@ -87,8 +95,9 @@ impl Uas {
         Self {
             core: Core::new(config),
             plan,
-            records: Vec::new(),
-            calls: Vec::new(),
+            records: VecDeque::new(),
+            calls: BTreeMap::new(),
+            taken: 0,
             dialogs: BTreeMap::new(),
             by_server: BTreeMap::new(),
             under_way: BTreeMap::new(),
@@ -97,10 +106,16 @@ impl Uas {
         }
     }
 
-    /// One record a call, in the order of their arrivals.
-    #[must_use]
-    pub fn calls(&self) -> &[AnswerRecord] {
-        &self.records
+    /// The record of a call that can change no more, each one once. They wait
+    /// here until somebody asks, so an agent that runs for long has to be asked.
+    pub fn poll_record(&mut self) -> Option<AnswerRecord> {
+        self.records.pop_front()
+    }
+
+    /// The records of the other calls as they are now, in the order of their
+    /// arrivals.
+    pub fn open_records(&self) -> impl Iterator<Item = &AnswerRecord> {
+        self.calls.values().map(|call| &call.record)
     }
 
     /// What the transactions have counted.
@@ -116,9 +131,12 @@ impl Uas {
         self.core.layer.is_empty()
     }
 
-    /// Tells which IP address a peer sends from, where there is one.
-    pub fn set_address(&mut self, peer: Peer, address: IpAddr) {
-        self.core.layer.set_address(peer, address);
+    /// As [`Application::handle_message`], with the IP address that the message
+    /// came from: Via notes it where the sender's own word differs (section
+    /// 18.2.1).
+    pub fn handle_message_from(&mut self, now: Time, address: IpAddr, message: &Incoming) {
+        self.core.handle_message(now, message, Some(address));
+        self.drain(now);
     }
 
     /// The transport could not send to this peer.
@@ -176,21 +194,22 @@ impl Uas {
             self.core.answer(now, id, response);
             return;
         }
-        let index = self.calls.len();
+        let index = self.taken;
+        self.taken += 1;
         let tag = self.core.new_word();
         let dialog = Dialog::of_answerer(&invite, &tag);
         let answer_at = now + self.plan.ring_time;
-        self.records.push(AnswerRecord {
-            invited: Some(now),
-            ..AnswerRecord::default()
-        });
         self.dialogs.insert(dialog.id.clone(), index);
         self.by_server.insert(id, index);
         self.under_way.insert(copy, index);
         self.busy += 1;
         let contact = self.core.contact();
         let ringing = response_to(&invite, 180, "Ringing", Some(&tag)).header("Contact", contact);
-        self.calls.push(Some(Box::new(Call {
+        let call = Call {
+            record: AnswerRecord {
+                invited: Some(now),
+                ..AnswerRecord::default()
+            },
             peer: from,
             server: id,
             invite,
@@ -198,7 +217,8 @@ impl Uas {
             dialog,
             answer_at: Some(answer_at),
             ok: None,
-        })));
+        };
+        self.calls.insert(index, call);
         if self.plan.ringing {
             self.core.answer(now, id, ringing);
         }
@@ -210,18 +230,19 @@ impl Uas {
         }
     }
 
-    fn call(&mut self, index: usize) -> Option<&mut Call> {
-        self.calls.get_mut(index)?.as_deref_mut()
+    fn call(&mut self, index: u64) -> Option<&mut Call> {
+        self.calls.get_mut(&index)
     }
 
     /// The called party answers.
-    fn answer(&mut self, now: Time, index: usize) {
+    fn answer(&mut self, now: Time, index: u64) {
         let (contact, session) = (self.core.contact(), self.core.random.bits());
         let (host, timers) = (self.core.config.host.clone(), self.core.config.timers);
         let Some(call) = self.call(index) else {
             return;
         };
         call.answer_at = None;
+        call.record.answered = Some(now);
         let sdp = match call.invite.body.is_empty() {
             true => Some(sdp::offer(session, &host)),
             false => sdp::answer(&call.invite.body, session, &host),
@@ -236,13 +257,13 @@ impl Uas {
         call.ok = Some((ok.clone(), repeater));
         self.wakes
             .moved((index, Wake::Ok), None, repeater.poll_timeout());
-        self.records[index].answered = Some(now);
         self.send_ok(now, index, server, ok);
     }
 
-    fn send_ok(&mut self, now: Time, index: usize, server: ServerId, ok: Bytes) {
-        if self.core.layer.respond(now, server, ok) {
-            self.records[index].oks += 1;
+    fn send_ok(&mut self, now: Time, index: u64, server: ServerId, ok: Bytes) {
+        let taken = self.core.layer.respond(now, server, ok);
+        if let Some(call) = self.call(index) {
+            call.record.oks += u32::from(taken);
         }
     }
 
@@ -250,9 +271,11 @@ impl Uas {
         let Some(index) = self.dialogs.get(&Dialog::named_by(ack)).copied() else {
             return;
         };
-        self.records[index].acknowledged.get_or_insert(now);
-        if let Some(call) = self.call(index)
-            && let Some((_, ok)) = &mut call.ok
+        let Some(call) = self.call(index) else {
+            return;
+        };
+        call.record.acknowledged.get_or_insert(now);
+        if let Some((_, ok)) = &mut call.ok
             && ok.is_waiting()
         {
             ok.stop();
@@ -260,14 +283,14 @@ impl Uas {
         }
     }
 
-    fn handle_bye(&mut self, now: Time, index: usize, bye: &SipMessage) -> Draft {
+    fn handle_bye(&mut self, now: Time, index: u64, bye: &SipMessage) -> Draft {
         let Some(call) = self.call(index) else {
             return self.core.final_response(bye, 481, "No Such Call");
         };
         if !call.dialog.take_number(bye) {
             return self.core.final_response(bye, 500, "Out Of Order");
         }
-        self.records[index].ended.get_or_insert(now);
+        call.record.ended = Some(now);
         self.refuse_invite(now, index);
         self.drop_call(index);
         self.core.final_response(bye, 200, "OK")
@@ -288,7 +311,7 @@ impl Uas {
 
     /// Ends an INVITE that has not been answered with 487. Whether there was one
     /// is the answer.
-    fn refuse_invite(&mut self, now: Time, index: usize) -> bool {
+    fn refuse_invite(&mut self, now: Time, index: u64) -> bool {
         let Some(call) = self.call(index).filter(|call| call.ok.is_none()) else {
             return false;
         };
@@ -298,18 +321,19 @@ impl Uas {
         true
     }
 
-    /// Forgets all of a call but its record.
-    fn drop_call(&mut self, index: usize) {
-        let Some(call) = self.calls.get_mut(index).and_then(Option::take) else {
+    /// Forgets a call and hands its record out.
+    fn drop_call(&mut self, index: u64) {
+        let Some(call) = self.calls.remove(&index) else {
             return;
         };
+        self.records.push_back(call.record);
         self.busy -= u32::from(call.is_busy());
         self.dialogs.remove(&call.dialog.id);
         self.by_server.remove(&call.server);
         self.under_way.remove(&copy_key(&call.invite));
     }
 
-    fn handle_wake(&mut self, now: Time, index: usize, wake: Wake) {
+    fn handle_wake(&mut self, now: Time, index: u64, wake: Wake) {
         let Some(call) = self.call(index) else {
             return;
         };
@@ -331,11 +355,11 @@ impl Uas {
     }
 
     /// No ACK came: the dialog is there all the same and is ended.
-    fn give_up(&mut self, now: Time, index: usize) {
-        self.records[index].unacknowledged = Some(now);
+    fn give_up(&mut self, now: Time, index: u64) {
         self.busy -= 1;
         let via = self.core.new_via();
         if let Some(call) = self.call(index) {
+            call.record.unacknowledged = Some(now);
             let bye = call.dialog.request(&Method::Bye, &via).finish();
             let peer = call.peer;
             // What becomes of it changes nothing.
@@ -359,13 +383,20 @@ impl Uas {
             }
         }
         let mut wakes = std::mem::replace(&mut self.wakes, TimerQueue::new());
-        wakes.drop_stale(|(index, wake)| self.calls[index].as_ref()?.due(wake));
+        wakes.drop_stale(|(index, wake)| self.calls.get(&index)?.due(wake));
         self.wakes = wakes;
     }
 
-    fn take_wake(&mut self, now: Time) -> Option<(usize, Wake)> {
+    /// Entries in all its tables, waiting records aside.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        let calls = self.calls.len() + self.dialogs.len() + self.by_server.len();
+        calls + self.under_way.len() + self.wakes.len() + self.core.entries()
+    }
+
+    fn take_wake(&mut self, now: Time) -> Option<(u64, Wake)> {
         let mut wakes = std::mem::replace(&mut self.wakes, TimerQueue::new());
-        let due = wakes.pop_due(now, |(index, wake)| self.calls[index].as_ref()?.due(wake));
+        let due = wakes.pop_due(now, |(index, wake)| self.calls.get(&index)?.due(wake));
         self.wakes = wakes;
         due
     }
@@ -385,7 +416,7 @@ impl Application for Uas {
     fn start(&mut self, _now: Time) {}
 
     fn handle_message(&mut self, now: Time, message: Incoming) {
-        self.core.handle_message(now, &message);
+        self.core.handle_message(now, &message, None);
         self.drain(now);
     }
 

@@ -29,7 +29,6 @@ pub struct TransactionLayer {
     client_keys: BTreeMap<ClientKey, ClientId>,
     servers: BTreeMap<ServerId, ServerEntry>,
     server_keys: BTreeMap<ServerKey, ServerId>,
-    addresses: BTreeMap<Peer, IpAddr>,
     queue: TimerQueue<Entry>,
     outputs: VecDeque<LayerOutput>,
     next_id: u64,
@@ -54,7 +53,6 @@ impl TransactionLayer {
             client_keys: BTreeMap::new(),
             servers: BTreeMap::new(),
             server_keys: BTreeMap::new(),
-            addresses: BTreeMap::new(),
             queue: TimerQueue::new(),
             outputs: VecDeque::new(),
             next_id: 0,
@@ -73,12 +71,6 @@ impl TransactionLayer {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.clients.is_empty() && self.servers.is_empty()
-    }
-
-    /// Tells which IP address a peer sends from, where there is one: the server
-    /// notes it in Via where the client's own word differs (section 18.2.1).
-    pub fn set_address(&mut self, peer: Peer, address: IpAddr) {
-        self.addresses.insert(peer, address);
     }
 
     /// Sends a request other than ACK, in a transaction of its own. `None` where
@@ -183,8 +175,16 @@ impl TransactionLayer {
         self.drop_stale_timers();
     }
 
-    /// Takes a message from the transport.
-    pub fn handle_message(&mut self, now: Time, from: Peer, bytes: &Bytes) {
+    /// Takes a message from the transport, with the IP address that it came from
+    /// where there is one: the server notes it in Via where the client's own word
+    /// differs (section 18.2.1).
+    pub fn handle_message(
+        &mut self,
+        now: Time,
+        from: Peer,
+        address: Option<IpAddr>,
+        bytes: &Bytes,
+    ) {
         match message::parse(bytes) {
             Err(error) => {
                 self.counters.malformed += 1;
@@ -197,7 +197,7 @@ impl TransactionLayer {
                 }
             }
             Ok(message) if message.code().is_some() => self.handle_response(now, message),
-            Ok(message) => self.handle_request(now, from, message),
+            Ok(message) => self.handle_request(now, from, address, message),
         }
         self.drop_stale_timers();
     }
@@ -225,7 +225,13 @@ impl TransactionLayer {
         self.finish_client(id, before, action, Some(response));
     }
 
-    fn handle_request(&mut self, now: Time, from: Peer, mut request: SipMessage) {
+    fn handle_request(
+        &mut self,
+        now: Time,
+        from: Peer,
+        address: Option<IpAddr>,
+        mut request: SipMessage,
+    ) {
         let key = ServerKey::of(&request);
         let is_ack = request.cseq.method == Method::Ack;
         let known = self.server_keys.get(&key).copied();
@@ -246,8 +252,8 @@ impl TransactionLayer {
             self.event(LayerEvent::Ack(Box::new(request)));
             return;
         }
-        if let Some(address) = self.addresses.get(&from) {
-            request.note_source(*address);
+        if let Some(address) = address {
+            request.note_source(address);
         }
         let (machine, action) = if request.cseq.method == Method::Invite {
             let (timers, reliability) = (self.timers, self.reliability);
@@ -348,6 +354,14 @@ impl TransactionLayer {
                 self.server_keys.remove(&entry.key);
             }
         }
+    }
+
+    /// Entries in all its tables.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        let clients = self.clients.len() + self.client_keys.len();
+        let servers = self.servers.len() + self.server_keys.len();
+        clients + servers + self.queue.len() + self.outputs.len()
     }
 
     fn new_id(&mut self) -> u64 {
