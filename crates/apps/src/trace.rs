@@ -78,6 +78,7 @@ pub struct TraceEnd {
     left: VecDeque<(u64, Duration, u32)>,
     started: Option<Time>,
     outputs: VecDeque<Outgoing>,
+    sent: u64,
     received: u64,
 }
 
@@ -96,8 +97,15 @@ impl TraceEnd {
             left,
             started: None,
             outputs: VecDeque::new(),
+            sent: 0,
             received: 0,
         }
+    }
+
+    /// Messages handed over.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.sent
     }
 
     /// Messages that came from the other side.
@@ -120,6 +128,7 @@ impl Application for TraceEnd {
         while self.poll_timeout().is_some_and(|at| at <= now)
             && let Some((number, _, bytes)) = self.left.pop_front()
         {
+            self.sent += 1;
             self.outputs.push_back(Outgoing {
                 id: MessageId(number),
                 to: Peer::default(),

@@ -2,10 +2,14 @@
 //! Arrow batches.
 
 mod batches;
+mod emodel;
+mod histogram;
 mod metric;
 mod quantiles;
 
 pub use batches::{Batches, ResultError};
+pub use emodel::{mean_opinion_score, rating};
+pub use histogram::Histogram;
 pub use metric::{Metric, Value};
 pub use quantiles::{Distribution, quantile};
 

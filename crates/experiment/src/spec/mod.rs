@@ -1,21 +1,26 @@
 //! The RunSpec: all that crosses from Python into Rust, and all that a run
 //! depends on. `docs/runspec.md` describes it for readers.
 
+mod competing;
 mod dot11;
 mod error;
 mod path;
+mod tcp;
 mod transport;
+mod workload;
 
-use headway_apps::sip::{MessageKind, SipTransactions, SipWorkload};
 use headway_sansio::{Duration, Seed};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use competing::{Bulk, Competing, Messages, RivalTcp, Towards, Web};
 pub use dot11::{
     Background, BackgroundHearing, Dot11Path, ErrorSpec, Side, TraceSample, Traffic, Voice,
 };
 pub use error::SpecError;
 pub use path::PathSpec;
+pub use tcp::{Schedule, TcpKind, TcpTransport, WhenFull};
 pub use transport::{DeliveryKind, SctpTransport, TransportSpec, UdpTransport};
+pub use workload::WorkloadSpec;
 
 /// The version of the format that this crate reads.
 pub const VERSION: u32 = 1;
@@ -42,6 +47,9 @@ pub struct RunSpec {
     pub transport: TransportSpec,
     /// What lies between.
     pub path: PathSpec,
+    /// Who else uses the path.
+    #[serde(default)]
+    pub competing: Option<Competing>,
     /// What is kept beside the run's metrics.
     #[serde(default)]
     pub collect: Collect,
@@ -57,39 +65,6 @@ pub struct RunId {
     pub point: u32,
     /// Number of the replication.
     pub replication: u32,
-}
-
-/// The source under study.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum WorkloadSpec {
-    /// SIP signalling between two proxies.
-    Sip(SipWorkload),
-    /// INVITE transactions one after another.
-    SipTransactions(SipTransactions),
-}
-
-impl WorkloadSpec {
-    fn validate(&self) -> Result<(), SpecError> {
-        match self {
-            Self::Sip(sip) => sip.validate(),
-            Self::SipTransactions(sip) => sip.validate(),
-        }
-        .map_err(|e| SpecError::new(format!("workload.{}", e.key), e.problem))
-    }
-
-    /// Length of the longest message in bytes.
-    fn longest_message(&self) -> u32 {
-        let bytes_of = |kind| match self {
-            Self::Sip(sip) => sip.bytes_of(kind),
-            Self::SipTransactions(sip) => sip.bytes_of(kind),
-        };
-        MessageKind::ALL
-            .into_iter()
-            .map(bytes_of)
-            .max()
-            .unwrap_or(0)
-    }
 }
 
 /// What is kept beside the run's metrics.
@@ -159,8 +134,19 @@ impl RunSpec {
             return Err(SpecError::new("duration_ns", "must be above 0"));
         }
         self.workload.validate()?;
-        self.transport.validate(self.workload.longest_message())?;
-        self.path.validate()
+        self.transport.validate(&self.workload)?;
+        self.path.validate()?;
+        self.competing
+            .as_ref()
+            .map_or(Ok(()), Competing::validate)?;
+        let shared = self.competing.is_some() || !self.workload.is_sip();
+        if shared && matches!(self.path, PathSpec::Dot11(_)) {
+            return Err(SpecError::new(
+                "path.kind",
+                "media flows and competing traffic need the kind links",
+            ));
+        }
+        Ok(())
     }
 
     /// How long the source makes new calls.

@@ -4,7 +4,7 @@ use headway_apps::{Delivery, Reliability};
 use headway_sctp::{Config, Overrides};
 use serde::Deserialize;
 
-use super::SpecError;
+use super::{SpecError, TcpKind, TcpTransport, WorkloadSpec};
 
 /// What carries the messages.
 #[derive(Clone, Debug, Deserialize)]
@@ -14,6 +14,12 @@ pub enum TransportSpec {
     Sctp(Box<SctpTransport>),
     /// Each message a UDP datagram.
     Udp(UdpTransport),
+    /// One TCP connection.
+    Tcp(TcpTransport),
+    /// Several TCP connections.
+    TcpParallel(TcpTransport),
+    /// Each message in several pieces over TCP.
+    TcpSplit(TcpTransport),
 }
 
 /// The keys of `transport` for the kind `sctp`.
@@ -106,11 +112,29 @@ impl TransportSpec {
         match self {
             Self::Sctp(_) => (Reliability::Reliable, "SCTP"),
             Self::Udp(_) => (Reliability::Unreliable, "UDP"),
+            Self::Tcp(_) | Self::TcpParallel(_) | Self::TcpSplit(_) => {
+                (Reliability::Reliable, "TCP")
+            }
         }
     }
 
-    /// Checks it for messages of up to `longest` bytes.
-    pub(super) fn validate(&self, longest: u32) -> Result<(), SpecError> {
+    /// The kind and the keys of a transport over TCP.
+    #[must_use]
+    pub fn tcp(&self) -> Option<(TcpKind, &TcpTransport)> {
+        match self {
+            Self::Tcp(tcp) => Some((TcpKind::Single, tcp)),
+            Self::TcpParallel(tcp) => Some((TcpKind::Parallel, tcp)),
+            Self::TcpSplit(tcp) => Some((TcpKind::Split, tcp)),
+            Self::Sctp(_) | Self::Udp(_) => None,
+        }
+    }
+
+    /// Checks it for the messages of a workload.
+    pub(super) fn validate(&self, workload: &WorkloadSpec) -> Result<(), SpecError> {
+        let longest = workload.longest_message();
+        if let Some((kind, tcp)) = self.tcp() {
+            return tcp.validate(kind, workload);
+        }
         match self {
             Self::Udp(_) if longest > UdpTransport::MAX_MESSAGE_BYTES => Err(SpecError::new(
                 "transport.kind",
@@ -127,6 +151,7 @@ impl TransportSpec {
                 }
                 sctp.config().map(drop)
             }
+            Self::Tcp(_) | Self::TcpParallel(_) | Self::TcpSplit(_) => Ok(()),
         }
     }
 }

@@ -39,6 +39,11 @@ pub(super) trait Carrier {
     /// What the transport counted.
     fn counters(&self) -> Counters;
 
+    /// What only transports of byte streams count.
+    fn stream_figures(&self) -> StreamFigures {
+        StreamFigures::default()
+    }
+
     /// The congestion window in bytes over time, since the transport was ready.
     fn cwnd(&self) -> &Gauge;
 
@@ -67,6 +72,35 @@ impl Counters {
             timed_retransmissions: self.timed_retransmissions + other.timed_retransmissions,
             duplicates: self.duplicates + other.duplicates,
             timeouts: self.timeouts + other.timeouts,
+        }
+    }
+}
+
+/// What only transports of byte streams count, at one end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct StreamFigures {
+    /// Messages that the send buffer had no room for.
+    pub(super) refused: u64,
+    /// Messages not sent because too much was waiting.
+    pub(super) dropped: u64,
+    /// Fast recoveries begun.
+    pub(super) fast_recoveries: u64,
+    /// Largest payload of a segment.
+    pub(super) mss_bytes: u32,
+}
+
+impl StreamFigures {
+    /// Those of several flows; the MSS is that of the first one.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            refused: self.refused + other.refused,
+            dropped: self.dropped + other.dropped,
+            fast_recoveries: self.fast_recoveries + other.fast_recoveries,
+            mss_bytes: if self.mss_bytes > 0 {
+                self.mss_bytes
+            } else {
+                other.mss_bytes
+            },
         }
     }
 }

@@ -1,15 +1,24 @@
 //! Hosts, links and observers of one run.
 
+mod alarms;
 mod carrier;
+mod crowd;
+mod delays;
+mod dumbbell;
 mod gauge;
 mod host;
+mod media;
+mod meters;
 mod metrics;
 mod over;
 mod pair;
 mod radio;
+mod rivals;
 mod run;
 mod sctp;
 mod sip;
+mod site;
+mod tcp;
 mod transactions;
 mod udp;
 mod watch;

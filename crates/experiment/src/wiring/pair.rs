@@ -9,6 +9,7 @@ use headway_sansio::{Address, Datagram, Duration, Machine, Time};
 use headway_sim::{LinkId, Network, NodeId};
 
 use super::carrier::{Carrier, Counters};
+use super::crowd::Shared;
 use super::gauge::Gauge;
 use super::host::Host;
 use super::radio::{Radio, RadioReport};
@@ -44,6 +45,8 @@ pub(super) struct Ended<A, B> {
     pub(super) held: [Gauge; 2],
     /// The cell, where the path is one.
     pub(super) radio: Option<RadioReport>,
+    /// What a path has that others share.
+    pub(super) shared: Option<Shared>,
     /// Virtual time at the end.
     pub(super) end: Time,
     /// Simulator events.
@@ -181,6 +184,7 @@ fn end<A: Application, B: Application, C: Carrier>(
         cwnd,
         held,
         radio,
+        shared: None,
         end,
         events,
         messages,

@@ -4,7 +4,7 @@ use headway_path::ConfigError;
 use headway_sim::SimError;
 use thiserror::Error;
 
-use super::{sip, transactions};
+use super::{media, sip, transactions};
 use crate::results::RunResult;
 use crate::spec::{RunSpec, SpecError, WorkloadSpec};
 
@@ -35,5 +35,7 @@ pub fn run(spec: &RunSpec) -> Result<RunResult, RunError> {
     match &spec.workload {
         WorkloadSpec::Sip(workload) => sip::run(spec, workload),
         WorkloadSpec::SipTransactions(workload) => transactions::run(spec, workload),
+        WorkloadSpec::Media(workload) => media::run(spec, workload),
+        WorkloadSpec::Trace(workload) => media::run_trace(spec, workload),
     }
 }

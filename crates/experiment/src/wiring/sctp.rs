@@ -61,25 +61,27 @@ impl Redial {
 const PORT: u16 = 5060;
 
 /// The two ends of an association: the caller's, which connects, and the
-/// answerer's; and the traces that they share.
+/// answerer's; and the traces that they share. They begin at `now` and draw from
+/// streams of `seed`.
 pub(super) fn ends(
     spec: &RunSpec,
     transport: &SctpTransport,
     content: Content,
+    seed: Seed,
+    now: Time,
 ) -> Result<([SctpCarrier; 2], SharedTraces<ChunkTrace>), SpecError> {
     let config = Arc::new(transport.config()?);
     let rows = spec.collect.messages;
     let traces = Traces::shared([ChunkTrace::new(rows), ChunkTrace::new(rows)]);
-    let seed = spec.seed.derive("caller");
     let mut redial = Redial {
         config: Arc::clone(&config),
-        seed,
+        seed: seed.derive("caller"),
         attempts: 0,
     };
-    let connecting = redial.dial(Time::ZERO);
+    let connecting = redial.dial(now);
     let listening = Association::listen(
         Arc::clone(&config),
-        spec.seed.stream("answerer.association"),
+        seed.stream("answerer.association"),
         PORT,
     );
     // An end decodes what the other direction encoded.

@@ -3,6 +3,7 @@
 use headway_apps::sip::{SipAnswerer, SipCaller, SipId, SipWorkload, answer_signal_delay};
 use headway_apps::{MessageId, Peer};
 
+use super::crowd::shared_metrics;
 use super::metrics::{Sorted, level_metrics, message_metrics, radio_metrics};
 use super::over::run_over;
 use super::pair::Ended;
@@ -17,12 +18,13 @@ pub(super) fn run(spec: &RunSpec, workload: &SipWorkload) -> Result<RunResult, R
     let caller =
         SipCaller::new(workload, spec.duration(), arrivals, Peer::default()).over(reliability, via);
     let answerer = SipAnswerer::new(workload).over(reliability, via);
-    let ended = run_over(spec, (caller, answerer), workload.content)?;
+    let ended = run_over(spec, (caller, answerer))?;
     let calls = transactions(&ended);
     let mut metrics = call_metrics(&ended, &calls);
     metrics.extend(message_metrics(spec.duration(), &ended));
     metrics.extend(level_metrics(&ended));
     metrics.extend(radio_metrics(ended.radio.as_ref()));
+    metrics.extend(shared_metrics(ended.shared.as_ref()));
     let collect = spec.collect;
     let psd = Sorted::of(calls.iter().filter_map(|c| c.psd));
     Ok(RunResult {

@@ -6,6 +6,7 @@ use headway_apps::sip::{
 use headway_apps::{MessageId, Peer};
 use headway_sansio::{Duration, Time};
 
+use super::crowd::shared_metrics;
 use super::metrics::{Sorted, level_metrics, message_metrics, radio_metrics};
 use super::over::run_over;
 use super::pair::Ended;
@@ -23,7 +24,7 @@ pub(super) fn run(spec: &RunSpec, workload: &SipTransactions) -> Result<RunResul
     let caller = SipCaller::one_by_one(workload, spec.duration(), pauses, Peer::default())
         .over(reliability, via);
     let answerer = SipAnswerer::for_transactions(workload).over(reliability, via);
-    let ended = run_over(spec, (caller, answerer), workload.content)?;
+    let ended = run_over(spec, (caller, answerer))?;
     let rows = rows(&ended);
     let delays = Sorted::of(rows.iter().filter_map(|row| row.delay));
     let mut metrics = transaction_metrics(&rows, &delays);
@@ -31,6 +32,7 @@ pub(super) fn run(spec: &RunSpec, workload: &SipTransactions) -> Result<RunResul
     metrics.extend(message_metrics(ended.end.since(Time::ZERO), &ended));
     metrics.extend(level_metrics(&ended));
     metrics.extend(radio_metrics(ended.radio.as_ref()));
+    metrics.extend(shared_metrics(ended.shared.as_ref()));
     let collect = spec.collect;
     Ok(RunResult {
         run: spec.run.clone(),

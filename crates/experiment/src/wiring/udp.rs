@@ -77,11 +77,9 @@ impl Carrier for UdpCarrier {
         }
         let UdpDatagram { id, payload } = self.incoming.pop_front()?;
         let mut traces = self.traces.borrow_mut();
-        if traces.directions[1 - self.side]
-            .delivered(now, id.0)
-            .is_none()
-        {
-            self.duplicates += 1;
+        match traces.directions[1 - self.side].delivered(now, id.0) {
+            Some(row) => traces.note(&row),
+            None => self.duplicates += 1,
         }
         Some(News::Message(Incoming {
             id: Some(id),

@@ -7,6 +7,7 @@ use headway_path::DropCause;
 use headway_sansio::{Address, Datagram, Time};
 use headway_sim::{LinkId, NodeId, Observer, PacketId};
 
+use super::delays::DelayLog;
 use crate::attribution::{MessageRow, Totals};
 use crate::results::MessageSample;
 
@@ -41,6 +42,9 @@ pub(super) struct Traces<T> {
     pub(super) directions: [T; 2],
     /// Messages a piece of which was lost on its first transmission.
     pub(super) lost_first: Vec<u64>,
+    /// Where only the distribution of delays is wanted, which does not grow with
+    /// the run as the list does.
+    pub(super) delays: Option<Box<DelayLog>>,
 }
 
 /// Traces as hosts and observer share them.
@@ -51,12 +55,15 @@ impl<T> Traces<T> {
         Rc::new(RefCell::new(Self {
             directions,
             lost_first: Vec::new(),
+            delays: None,
         }))
     }
 
     /// Notes a row that a trace returned at delivery.
     pub(super) fn note(&mut self, row: &MessageRow) {
-        if row.lost_first {
+        if let Some(delays) = &mut self.delays {
+            delays.note(row);
+        } else if row.lost_first {
             self.lost_first.push(row.id);
         }
     }
