@@ -16,10 +16,14 @@ pub struct Stats {
     pub bytes_sent: u64,
     /// DATA chunks transmitted for the first time.
     pub data_chunks_sent: u64,
-    /// DATA chunks retransmitted after missing reports.
+    /// DATA chunks retransmitted after missing reports, or because they were overdue.
     pub fast_retransmissions: u64,
     /// DATA chunks retransmitted after T3-rtx expired.
     pub timed_retransmissions: u64,
+    /// Tail loss probes sent, new data or a chunk once more (RFC 8985).
+    pub loss_probes: u64,
+    /// DATA chunks retransmitted as tail loss probes.
+    pub probe_retransmissions: u64,
     /// Times T3-rtx expired.
     pub timeouts: u64,
     /// Times missing reports cut the congestion window.
@@ -61,7 +65,7 @@ impl Stats {
     /// DATA chunks transmitted again, for whatever reason.
     #[must_use]
     pub const fn retransmissions(&self) -> u64 {
-        self.fast_retransmissions + self.timed_retransmissions
+        self.fast_retransmissions + self.timed_retransmissions + self.probe_retransmissions
     }
 }
 

@@ -101,17 +101,17 @@ fn ten_thousand_idle_associations_take_at_most_4_kib_each() {
     assert_eq!(both.accepted.len(), ASSOCIATIONS);
     let fresh = in_use(&region) / (2 * ASSOCIATIONS);
     // A window's worth of messages on several streams each way, and silence.
-    for n in 0..ASSOCIATIONS {
+    for (&call, &accepted) in calls.iter().zip(&both.accepted.clone()) {
         for stream in 0..4 {
             for _ in 0..8 {
                 both.client
-                    .with(both.now, calls[n], |a| {
+                    .with(both.now, call, |a| {
                         a.send(both.now, message(stream, 1_000))
                     })
                     .unwrap()
                     .unwrap();
                 both.server
-                    .with(both.now, both.accepted[n], |a| {
+                    .with(both.now, accepted, |a| {
                         a.send(both.now, message(stream, 1_000))
                     })
                     .unwrap()

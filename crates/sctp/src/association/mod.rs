@@ -16,6 +16,7 @@ mod retransmit;
 mod sack;
 mod shutdown;
 mod state;
+mod tail;
 mod transmit;
 
 pub(crate) use accept::report_stale;
@@ -150,6 +151,12 @@ impl Association {
             self.guard_timeout();
         }
         for index in 0..self.paths.len() {
+            if self.paths[index].rack.due <= now {
+                self.reorder_timeout(now, index);
+            }
+            if self.paths[index].tail.due <= now {
+                self.probe_timeout(now, index);
+            }
             if self.paths[index].t3 <= now {
                 self.retransmission_timeout(now, index);
             }

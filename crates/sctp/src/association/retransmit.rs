@@ -34,6 +34,9 @@ impl Association {
             path.t3_next = Some(path.rto);
         }
         path.back_off(config);
+        path.tail.under_way = None;
+        path.rack.due = Time::FAR_FUTURE;
+        path.tail.due = Time::FAR_FUTURE;
         path.hold = config.timeout_one_packet;
         if config.mtu_discovery && path.mtu.suspect(now, path.errors) {
             paths.resize(config, index);

@@ -39,9 +39,32 @@ impl Association {
             outbound.forced = Forced::OnePacket;
             outbound.probing = false;
         }
+        if self.config.time_loss_detection {
+            self.note_duplicates(sack);
+        }
         self.progressed(sack.cumulative_tsn, &progress);
-        self.repair(&progress);
+        if self.config.tail_loss_probe {
+            self.probe_answered(sack);
+        }
+        if self.config.time_loss_detection {
+            self.repair_overdue(now);
+        } else {
+            self.repair(&progress);
+        }
         self.after_acknowledgement(now);
+    }
+
+    /// Duplicates tell that the reordering window is too small (RFC 8985, section
+    /// 6.2, step 4).
+    fn note_duplicates(&mut self, sack: &Sack) {
+        let next = self.outbound.next_tsn();
+        for path in self.paths.iter_mut() {
+            if sack.duplicates.is_empty() {
+                path.rack.round_ends(sack.cumulative_tsn);
+            } else {
+                path.rack.duplicates(sack.cumulative_tsn, next);
+            }
+        }
     }
 
     /// A SHUTDOWN acknowledges like a SACK that says nothing of gaps
@@ -71,6 +94,9 @@ impl Association {
             .is_some_and(|exit| !cumulative.precedes(exit))
         {
             outbound.recovery = None;
+            for path in self.paths.iter_mut() {
+                path.rack.recovered();
+            }
         }
         if progress.chunks == 0 {
             // A closed window answers probes without taking them: that is no
@@ -118,16 +144,40 @@ impl Association {
             outbound,
             ..
         } = self;
-        if !outbound.count_missing(config, paths, progress) {
-            return;
+        let mut lossy = outbound.count_missing(config, paths, progress);
+        if config.early_retransmit && !lossy && progress.chunks > 0 {
+            let more = self.has_new_data_for_peer();
+            let Self {
+                config,
+                paths,
+                outbound,
+                ..
+            } = self;
+            lossy = outbound.mark_early(config, paths, more);
         }
+        if lossy {
+            self.respond_to_loss(false);
+        }
+    }
+
+    /// Something is marked as lost: the windows of the paths concerned are cut,
+    /// once for each recovery, and one packet goes out at once. `again`: a
+    /// retransmission was lost, which is a second sign of congestion (RFC 8985,
+    /// section 9.3).
+    pub(super) fn respond_to_loss(&mut self, again: bool) {
+        let Self {
+            config,
+            paths,
+            outbound,
+            ..
+        } = self;
         let newly_lossy = outbound.recovery.is_none();
-        if newly_lossy {
-            for path in paths.iter_mut() {
-                if core::mem::take(&mut path.lossy) {
-                    path.cut(config);
-                }
+        for path in paths.iter_mut() {
+            if core::mem::take(&mut path.lossy) && (newly_lossy || again) {
+                path.cut(config);
             }
+        }
+        if newly_lossy {
             self.stats.fast_recoveries += 1;
             if config.fast_recovery {
                 outbound.recovery = Some(outbound.next_tsn().previous());
@@ -135,7 +185,7 @@ impl Association {
         }
         outbound.forced = match config.fast_retransmit_amount {
             FastRetransmitAmount::AllMarked => Forced::AllMarked,
-            FastRetransmitAmount::OnePacket if newly_lossy => Forced::OnePacket,
+            FastRetransmitAmount::OnePacket if newly_lossy || again => Forced::OnePacket,
             FastRetransmitAmount::OnePacket => Forced::Nothing,
         };
     }
@@ -144,13 +194,17 @@ impl Association {
     /// 6.3.2, rules R2 to R4).
     fn after_acknowledgement(&mut self, now: Time) {
         let alone = self.paths.len() == 1;
-        for path in self.paths.iter_mut() {
+        for index in 0..self.paths.len() {
+            let path = &mut self.paths[index];
             // What waits to be sent again on another path needs no timer here.
             let waits = path.flight > 0 || alone;
             if path.outstanding == 0 {
                 path.stop_t3();
             } else if waits && (path.news.advanced || path.t3 == Time::FAR_FUTURE) {
                 path.start_t3(now);
+            }
+            if self.paths[index].news.advanced {
+                self.schedule_probe(now, index);
             }
         }
         self.continue_shutdown(now);

@@ -174,6 +174,7 @@ impl Association {
             CwndOvershoot::Chunk => path.flight < allowance.limit,
         };
         let held = path.hold && !allowance.forced;
+        let below = below || allowance.forced && path.tail.under_way.is_some();
         if let Some(marked) = self.outbound.next_marked() {
             let may = allowance.forced || (below && !held);
             let bytes = DataChunk::padded_bytes_for(marked.payload);
@@ -185,7 +186,7 @@ impl Association {
         if !below || held || self.outbound.outstanding() >= MOST_OUTSTANDING {
             return None;
         }
-        let most = self.paths.amdcs() - DataChunk::HEADER_BYTES;
+        let most = self.fragment_bytes();
         let payload = self.outbound.queue.next_bytes(most)?;
         if !self.peer_has_room(payload) || first && self.nagle_waits() {
             return None;
@@ -196,9 +197,14 @@ impl Association {
         })
     }
 
+    /// The most payload of one chunk, so that it fits on every path (section 7.3).
+    pub(super) fn fragment_bytes(&self) -> u32 {
+        self.paths.amdcs() - DataChunk::HEADER_BYTES
+    }
+
     /// Section 6.1, rule A. Chunks are never cut to fit a window, so a small
     /// opening cannot lead to small chunks (silly window syndrome).
-    fn peer_has_room(&self, payload: u32) -> bool {
+    pub(super) fn peer_has_room(&self, payload: u32) -> bool {
         let cost = payload + self.config.peer_window_chunk_cost_bytes;
         cost <= self.outbound.peer_window || self.probe_now
     }
@@ -245,6 +251,7 @@ impl Association {
     /// Fills the packet with DATA for the path of `allowance`.
     fn add_data(&mut self, now: Time, allowance: Allowance, chunks: &mut Chunks, mut room: u32) {
         let mut resent = false;
+        let mut fresh = false;
         let mut first = true;
         while let Some(next) = self.next_data(allowance, first) {
             // A chunk that fits no packet, because the path has become narrower
@@ -253,6 +260,7 @@ impl Association {
                 break;
             }
             first = false;
+            let immediate = !next.marked && self.ends_burst(now, allowance, next);
             let Self {
                 config,
                 paths,
@@ -268,14 +276,17 @@ impl Association {
                 match cause {
                     Cause::Fast => stats.fast_retransmissions += 1,
                     Cause::Timeout => stats.timed_retransmissions += 1,
+                    Cause::Probe => stats.probe_retransmissions += 1,
                 }
                 resent = true;
                 chunk
             } else {
-                let Some(chunk) = outbound.send_new(config, paths, allowance.path, now) else {
+                let Some(chunk) = outbound.send_new(config, paths, allowance.path, now, immediate)
+                else {
                     break;
                 };
                 stats.data_chunks_sent += 1;
+                fresh = true;
                 if self.probe_now {
                     // One chunk, and T3-rtx watches it from here on.
                     self.probe_now = false;
@@ -290,12 +301,37 @@ impl Association {
                 break;
             }
         }
+        if fresh {
+            self.paths[allowance.path].last_packet = now;
+            self.schedule_probe(now, allowance.path);
+        }
+        if fresh && self.outbound.forced == Forced::OnePacket {
+            // A tail loss probe with new data.
+            self.outbound.forced = Forced::Nothing;
+        }
         if resent {
             let more = self.outbound.next_marked().is_some();
             if self.outbound.forced == Forced::OnePacket || !more {
                 self.outbound.forced = Forced::Nothing;
             }
         }
+    }
+
+    /// Whether the next new chunk is the last that goes out for a while, so that a
+    /// SACK without delay is worth its packet (section 6.1; RFC 7053, section 4).
+    fn ends_burst(&self, now: Time, allowance: Allowance, next: Next) -> bool {
+        if !self.config.immediate_sack_on_burst_end {
+            return false;
+        }
+        let path = &self.paths[allowance.path];
+        let most = self.fragment_bytes();
+        let last = self.outbound.queue.is_last(most);
+        let ending = matches!(self.state, State::ShutdownPending);
+        let sparse = now.since(path.last_packet) > self.config.sack_delay;
+        let after_others = path.last_packet == now;
+        let fills = path.flight + next.bytes >= allowance.limit
+            || self.outbound.peer_window < 2 * next.bytes;
+        fills || last && (ending || sparse || after_others)
     }
 
     /// The path that the next DATA takes: what timed out goes elsewhere, other
@@ -305,7 +341,9 @@ impl Association {
             return 0;
         }
         match self.outbound.next_marked() {
-            Some(marked) if marked.timed_out => self.paths.alternate(marked.last_path),
+            Some(marked) if marked.cause == Cause::Timeout => {
+                self.paths.alternate(marked.last_path)
+            }
             Some(marked) if self.paths[marked.last_path].is_usable() => marked.last_path,
             _ => self.paths.data(),
         }
@@ -315,7 +353,7 @@ impl Association {
     /// buffer, a probe follows after one RTO, and then at doubling intervals
     /// (section 6.1, rule A).
     pub(super) fn watch_window(&mut self, now: Time) {
-        let most = self.paths.amdcs() - DataChunk::HEADER_BYTES;
+        let most = self.fragment_bytes();
         let closed = self.state.sends_data()
             && self.outbound.outstanding() == 0
             && self.outbound.queue.next_bytes(most).is_some_and(|payload| {

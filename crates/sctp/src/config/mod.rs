@@ -28,6 +28,26 @@ pub struct Config {
     pub rto_max: Duration,
     /// How the RTO follows from measurements (section 6.3.1).
     pub rto_formula: RtoFormula,
+    /// How far the RTO lies above the smoothed round trip at least (RFC 9260: no
+    /// such floor). Beside a low `rto_min` it leaves a peer the time to delay its
+    /// SACK.
+    pub rto_margin_min: Duration,
+    /// Whether losses are found by time: a chunk is lost once one sent later has
+    /// arrived and a reordering window has passed (RFC 8985, section 6; RFC 9260:
+    /// no). Takes the place of missing reports.
+    pub time_loss_detection: bool,
+    /// Whether a probe goes out before T3-rtx where the end of a flight may be lost
+    /// (RFC 8985, section 7; RFC 9260: no).
+    pub tail_loss_probe: bool,
+    /// Whether missing reports suffice that fewer chunks can give, where fewer than
+    /// four are outstanding (RFC 5827; RFC 9260: no).
+    pub early_retransmit: bool,
+    /// Whether the last chunk of a burst asks for a SACK without delay (the I bit,
+    /// RFC 9260, section 6.1; RFC 7053): one that ends several packets in a row,
+    /// that comes after an idle time longer than `sack_delay`, that fills a window,
+    /// that T3-rtx retransmits, or that is the last before the end of the
+    /// association.
+    pub immediate_sack_on_burst_end: bool,
     /// Missing reports that start a fast retransmit (section 7.2.4: 3; RFC 2960: 4).
     pub missing_report_threshold: u8,
     /// Whether a chunk is fast-retransmitted more than once (section 7.2.4: off).
@@ -288,6 +308,11 @@ impl Default for Config {
             rto_min: Duration::from_secs(1),
             rto_max: Duration::from_secs(60),
             rto_formula: RtoFormula::Rfc,
+            rto_margin_min: Duration::ZERO,
+            time_loss_detection: false,
+            tail_loss_probe: false,
+            early_retransmit: false,
+            immediate_sack_on_burst_end: false,
             missing_report_threshold: 3,
             repeat_fast_retransmit: RepeatFastRetransmit::Off,
             fast_recovery: true,

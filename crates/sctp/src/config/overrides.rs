@@ -65,6 +65,13 @@ knobs! {
     rto_min rto_min_ns: u64, Duration::from_nanos, Duration::as_nanos, "RFC 9260, section 16";
     rto_max rto_max_ns: u64, Duration::from_nanos, Duration::as_nanos, "RFC 9260, section 16";
     rto_formula rto_formula: RtoFormula, same, same, "RFC 9260, section 6.3.1";
+    rto_margin_min rto_margin_min_ns: u64, Duration::from_nanos, Duration::as_nanos,
+        "RFC 9260, section 6.3.1 (none)";
+    time_loss_detection time_loss_detection: bool, same, same, "RFC 9260, section 7.2.4 (none)";
+    tail_loss_probe tail_loss_probe: bool, same, same, "RFC 9260, section 6.3.2 (none)";
+    early_retransmit early_retransmit: bool, same, same, "RFC 9260, section 7.2.4 (none)";
+    immediate_sack_on_burst_end immediate_sack_on_burst_end: bool, same, same,
+        "RFC 9260, section 6.1: the sender's choice";
     missing_report_threshold missing_report_threshold: u8, same, same, "RFC 9260, section 7.2.4";
     repeat_fast_retransmit repeat_fast_retransmit: RepeatFastRetransmit, same, same,
         "RFC 9260, section 7.2.4";

@@ -1,4 +1,5 @@
-//! Named stack profiles: what the stacks of 2005 to 2007 did, line by line.
+//! Named stack profiles: what the stacks of 2005 to 2007 did, line by line, and
+//! what a sender can do today.
 //!
 //! Sources. *lksctp* is `net/sctp` of the Linux kernel of that version
 //! (`outqueue.c`, `transport.c`, `output.c`, `sm_sideeffect.c`,
@@ -14,11 +15,20 @@ use super::{
 };
 
 /// The names that [`Config::profile`] knows.
-pub const PROFILES: [&str; 4] = ["rfc9260", "lksctp-2.6.11", "lksctp-2.6.18", "freebsd-6.1"];
+pub const PROFILES: [&str; 5] = [
+    "rfc9260",
+    "lksctp-2.6.11",
+    "lksctp-2.6.18",
+    "freebsd-6.1",
+    "low-delay",
+];
 
 /// There is no profile of this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown SCTP profile {0:?}; known are rfc9260, lksctp-2.6.11, lksctp-2.6.18, freebsd-6.1")]
+#[error(
+    "unknown SCTP profile {0:?}; known are rfc9260, lksctp-2.6.11, lksctp-2.6.18, freebsd-6.1, \
+     low-delay"
+)]
 pub struct UnknownProfile(pub String);
 
 /// One knob of a profile, for reports.
@@ -226,6 +236,21 @@ const FREEBSD_6_1: &[(&str, &str)] = &[
     ("outbound_streams", "sctp-refimpl: 10"),
 ];
 
+const LOW_DELAY: &[(&str, &str)] = &[
+    (
+        "rto_min_ns",
+        "RFC 8985, section 1: clock granularity of 1 ms; rto_margin_min_ns bounds it",
+    ),
+    (
+        "rto_margin_min_ns",
+        "RFC 9260, section 6.2: the longest delay of a SACK; Linux TCP has the same floor",
+    ),
+    ("time_loss_detection", "RFC 8985, section 6"),
+    ("tail_loss_probe", "RFC 8985, section 7"),
+    ("early_retransmit", "RFC 5827, section 3"),
+    ("immediate_sack_on_burst_end", "RFC 7053, section 4"),
+];
+
 /// rmem_default of a 2.6 kernel on 32 bits: 256 * (176 + 256), "about 108 KiB".
 const LKSCTP_BUFFER_BYTES: u32 = 256 * (176 + 256);
 
@@ -275,6 +300,20 @@ fn freebsd() -> Config {
     }
 }
 
+/// RFC 9260 with a sender that finds losses as soon as it safely can. Any peer
+/// tolerates it: nothing on the wire is new.
+fn low_delay() -> Config {
+    Config {
+        rto_min: Duration::from_millis(1),
+        rto_margin_min: Duration::from_millis(200),
+        time_loss_detection: true,
+        tail_loss_probe: true,
+        early_retransmit: true,
+        immediate_sack_on_burst_end: true,
+        ..Config::default()
+    }
+}
+
 impl Config {
     /// The settings of a named profile.
     ///
@@ -294,6 +333,7 @@ impl Config {
                 ..lksctp()
             }),
             "freebsd-6.1" => Ok(freebsd()),
+            "low-delay" => Ok(low_delay()),
             other => Err(UnknownProfile(other.to_owned())),
         }
     }
@@ -308,6 +348,7 @@ impl Config {
             "lksctp-2.6.11" => &[LKSCTP_2_6_11, BOTH_LKSCTP],
             "lksctp-2.6.18" => &[LKSCTP_2_6_18, BOTH_LKSCTP],
             "freebsd-6.1" => &[FREEBSD_6_1],
+            "low-delay" => &[LOW_DELAY],
             _ => &[],
         };
         let mut knobs = config.lines();

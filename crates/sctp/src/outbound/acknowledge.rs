@@ -134,10 +134,15 @@ fn acknowledged(config: &Config, path: &mut Path, now: Time, sent: &Sent) {
     path.news.bytes += sent.cost;
     path.news.chunks += 1;
     path.news.certain |= !sent.moved;
+    if config.time_loss_detection {
+        let again = sent.transmissions > 1;
+        path.rack.arrived(now, sent.chunk.tsn, sent.sent_at, again);
+    }
     if let Some((timed, sent_at)) = path.timed
         && timed == sent.chunk.tsn
     {
         path.timed = None;
+        path.sampled = true;
         path.measured(config, now.since(sent_at));
     }
 }

@@ -103,8 +103,16 @@ impl Outbound {
         now: Time,
     ) {
         let age = match config.timeout_marks {
+            // RFC 8985, section 6.3.
+            _ if config.time_loss_detection => {
+                let smoothed = paths[on].rtt.smoothed();
+                smoothed.map_or(Duration::ZERO, |srtt| paths[on].rack.patience(srtt))
+            }
             TimeoutMarks::All => Duration::ZERO,
-            TimeoutMarks::OlderThanEstimate => paths[on].rtt.estimate().unwrap_or(Duration::ZERO),
+            TimeoutMarks::OlderThanEstimate => paths[on]
+                .rtt
+                .estimate(Duration::ZERO)
+                .unwrap_or(Duration::ZERO),
         };
         let mut first = true;
         self.marked.clear();
@@ -131,7 +139,13 @@ impl Outbound {
         }
     }
 
-    fn mark(&mut self, config: &Config, paths: &mut Paths, index: u32, state: SentState) {
+    pub(super) fn mark(
+        &mut self,
+        config: &Config,
+        paths: &mut Paths,
+        index: u32,
+        state: SentState,
+    ) {
         let sent = &mut self.sent[index as usize];
         if sent.state == SentState::InFlight {
             let window = sent.chunk.payload.len() as u32 + config.peer_window_chunk_cost_bytes;

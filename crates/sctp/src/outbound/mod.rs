@@ -5,6 +5,7 @@ mod acknowledge;
 mod loss;
 mod queue;
 mod spans;
+mod time;
 
 pub(crate) use acknowledge::Progress;
 pub(crate) use queue::SendQueue;
@@ -66,6 +67,8 @@ struct Sent {
     path: u8,
     /// It was sent on more than one path.
     moved: bool,
+    /// How often it was sent, up to 255.
+    transmissions: u8,
     /// Missing reports since it was last sent.
     missing: u8,
     /// It was retransmitted because of missing reports.
@@ -86,6 +89,8 @@ enum SentState {
     MarkedFast,
     /// To be sent again, because T3-rtx expired.
     MarkedTimeout,
+    /// To be sent again, to find out what has arrived.
+    MarkedProbe,
 }
 
 /// A chunk to send again.
@@ -96,8 +101,7 @@ pub(crate) struct Marked {
     pub(crate) payload: u32,
     /// The path on which it was last sent.
     pub(crate) last_path: usize,
-    /// T3-rtx marked it, and not missing reports.
-    pub(crate) timed_out: bool,
+    pub(crate) cause: Cause,
 }
 
 /// Why a chunk is being retransmitted.
@@ -105,6 +109,7 @@ pub(crate) struct Marked {
 pub(crate) enum Cause {
     Fast,
     Timeout,
+    Probe,
 }
 
 impl Outbound {
@@ -171,7 +176,11 @@ impl Outbound {
                         tsn,
                         payload: sent.chunk.payload.len() as u32,
                         last_path: usize::from(sent.path),
-                        timed_out: sent.state == SentState::MarkedTimeout,
+                        cause: match sent.state {
+                            SentState::MarkedTimeout => Cause::Timeout,
+                            SentState::MarkedProbe => Cause::Probe,
+                            _ => Cause::Fast,
+                        },
                     });
                 }
                 _ => self.marked.pop_front(),
@@ -192,18 +201,16 @@ impl Outbound {
             tsn,
             payload,
             last_path,
-            timed_out,
+            cause,
         } = self.next_marked()?;
         self.marked.pop_front();
         let next_tsn = self.next_tsn();
         let index = tsn.distance_from(self.first);
         let sent = self.sent.get_mut(index as usize)?;
-        let cause = if timed_out {
-            Cause::Timeout
-        } else {
+        if cause == Cause::Fast {
             sent.marker = next_tsn;
-            Cause::Fast
-        };
+        }
+        sent.transmissions = sent.transmissions.saturating_add(1);
         sent.state = SentState::InFlight;
         sent.sent_at = now;
         if to != last_path {
@@ -212,7 +219,11 @@ impl Outbound {
             paths[last_path].outstanding -= 1;
             paths[to].outstanding += 1;
         }
-        let (chunk, cost) = (sent.chunk.clone(), sent.cost);
+        let (mut chunk, cost) = (sent.chunk.clone(), sent.cost);
+        // Nothing else may go before this one is answered (section 6.1: whenever
+        // the sender can benefit).
+        chunk.immediate |=
+            cause == Cause::Probe || cause == Cause::Timeout && config.immediate_sack_on_burst_end;
         let path = &mut paths[to];
         path.flight += cost;
         path.stats.retransmissions += 1;
@@ -237,10 +248,12 @@ impl Outbound {
         paths: &mut Paths,
         to: usize,
         now: Time,
+        immediate: bool,
     ) -> Option<DataChunk> {
         let tsn = self.next_tsn();
         let most = paths.amdcs() - DataChunk::HEADER_BYTES;
-        let chunk = self.queue.pop(tsn, most)?;
+        let mut chunk = self.queue.pop(tsn, most)?;
+        chunk.immediate |= immediate;
         let bytes = chunk.payload.len() as u32;
         let cost = config.window_cost(bytes);
         let mut stored = chunk.clone();
@@ -250,6 +263,7 @@ impl Outbound {
             state: SentState::InFlight,
             path: to as u8,
             moved: false,
+            transmissions: 1,
             missing: 0,
             fast: false,
             marker: tsn,
@@ -280,6 +294,9 @@ impl Outbound {
 
 impl SentState {
     const fn is_marked(self) -> bool {
-        matches!(self, Self::MarkedFast | Self::MarkedTimeout)
+        matches!(
+            self,
+            Self::MarkedFast | Self::MarkedTimeout | Self::MarkedProbe
+        )
     }
 }

@@ -130,6 +130,12 @@ impl SendQueue {
         self.messages -= messages;
     }
 
+    /// Whether the next chunk, of at most `most` bytes of payload, leaves nothing
+    /// behind.
+    pub(crate) fn is_last(&self, most: u32) -> bool {
+        self.messages == 1 && self.bytes <= most
+    }
+
     /// Payload of the next chunk in bytes, where a chunk takes at most `most`.
     pub(crate) fn next_bytes(&self, most: u32) -> Option<u32> {
         let next = self.current.as_ref().or_else(|| match &self.waiting {

@@ -2,11 +2,13 @@
 
 mod congestion;
 mod mtu;
+mod rack;
 mod rtt;
 mod set;
 
 pub(crate) use congestion::Acknowledged;
 pub(crate) use mtu::PathMtu;
+pub(crate) use rack::Rack;
 pub(crate) use rtt::RttEstimator;
 pub(crate) use set::Paths;
 
@@ -46,6 +48,11 @@ pub(crate) struct Path {
     pub(crate) timed: Option<(Tsn, Time)>,
     /// When T3-rtx expires.
     pub(crate) t3: Time,
+    /// Time-based loss detection.
+    pub(crate) rack: Rack,
+    pub(crate) tail: TailProbe,
+    /// A round trip was measured since the last tail loss probe.
+    pub(crate) sampled: bool,
     /// RTO for the next start of T3-rtx, where it is not `rto`.
     pub(crate) t3_next: Option<Duration>,
     /// Transmissions in a row that went unanswered.
@@ -62,6 +69,8 @@ pub(crate) struct Path {
     pub(crate) burst_limit: Option<u32>,
     /// When a new DATA chunk was last sent.
     pub(crate) last_data: Time,
+    /// When the last packet with a new DATA chunk was finished.
+    pub(crate) last_packet: Time,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) mtu: PathMtu,
     /// What the chunks of one packet take together here (PMDCS).
@@ -69,6 +78,25 @@ pub(crate) struct Path {
     /// What the SACK at hand says of this path.
     pub(crate) news: News,
     pub(crate) stats: PathStats,
+}
+
+/// The tail loss probe of a path (RFC 8985, section 7).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TailProbe {
+    /// When it is to go.
+    pub(crate) due: Time,
+    /// The one that is under way: the first TSN not sent when it went, and
+    /// whether it repeated a chunk.
+    pub(crate) under_way: Option<(Tsn, bool)>,
+}
+
+impl Default for TailProbe {
+    fn default() -> Self {
+        Self {
+            due: Time::FAR_FUTURE,
+            under_way: None,
+        }
+    }
 }
 
 /// Whether a path is thought to work.
@@ -124,6 +152,9 @@ impl Path {
             rtt: RttEstimator::new(config.rto_formula),
             timed: None,
             t3: Time::FAR_FUTURE,
+            rack: Rack::new(),
+            tail: TailProbe::default(),
+            sampled: false,
             t3_next: None,
             errors: 0,
             reachability: Reachability::Active,
@@ -132,6 +163,7 @@ impl Path {
             lossy: false,
             burst_limit: None,
             last_data: Time::ZERO,
+            last_packet: Time::ZERO,
             heartbeat: Heartbeat {
                 due: Time::FAR_FUTURE,
                 unanswered: None,
@@ -150,7 +182,7 @@ impl Path {
     /// Takes a round-trip measurement; an RTO that was backed off falls back.
     pub(crate) fn measured(&mut self, config: &Config, round_trip: Duration) {
         self.rtt.sample(round_trip);
-        if let Some(estimate) = self.rtt.estimate() {
+        if let Some(estimate) = self.rtt.estimate(config.rto_margin_min) {
             self.rto = estimate.max(config.rto_min).min(config.rto_max);
         }
     }
@@ -175,9 +207,15 @@ impl Path {
     pub(crate) fn stop_t3(&mut self) {
         self.t3 = Time::FAR_FUTURE;
         self.t3_next = None;
+        self.tail.due = Time::FAR_FUTURE;
+        self.rack.due = Time::FAR_FUTURE;
     }
 
     pub(crate) fn next_timeout(&self) -> Time {
-        self.t3.min(self.heartbeat.due).min(self.mtu.due)
+        self.t3
+            .min(self.heartbeat.due)
+            .min(self.mtu.due)
+            .min(self.rack.due)
+            .min(self.tail.due)
     }
 }

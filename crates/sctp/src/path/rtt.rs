@@ -77,14 +77,15 @@ impl RttEstimator {
         }
     }
 
-    /// The RTO that follows, without bounds.
-    pub(crate) fn estimate(&self) -> Option<Duration> {
+    /// The RTO that follows, without bounds; at least `margin` above the smoothed
+    /// round trip by the formula of the RFC.
+    pub(crate) fn estimate(&self, margin: Duration) -> Option<Duration> {
         match self {
             // Rule G1: a variation of zero counts as the clock's granularity, 1 ns.
             Self::Rfc {
                 smoothed,
                 variation,
-            } => smoothed.map(|s| s + (*variation * 4).max(Duration::from_nanos(1))),
+            } => smoothed.map(|s| s + (*variation * 4).max(Duration::from_nanos(1)).max(margin)),
             Self::Freebsd2006 {
                 scaled,
                 scaled_variation,
@@ -107,7 +108,7 @@ mod tests {
         (0..count)
             .map(|_| {
                 rtt.sample(Duration::from_millis(sample_ms));
-                rtt.estimate().unwrap().as_nanos() / 1_000_000
+                rtt.estimate(Duration::ZERO).unwrap().as_nanos() / 1_000_000
             })
             .collect()
     }
@@ -121,7 +122,12 @@ mod tests {
         rtt.sample(Duration::from_millis(180));
         // RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5, SRTT = 7/8 * 100 + 1/8 * 180 = 110.
         assert_eq!(rtt.smoothed(), Some(Duration::from_millis(110)));
-        assert_eq!(rtt.estimate(), Some(Duration::from_millis(340)));
+        assert_eq!(
+            rtt.estimate(Duration::ZERO),
+            Some(Duration::from_millis(340))
+        );
+        let margin = Duration::from_millis(250);
+        assert_eq!(rtt.estimate(margin), Some(Duration::from_millis(360)));
     }
 
     #[test]

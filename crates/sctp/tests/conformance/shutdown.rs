@@ -429,17 +429,18 @@ fn section_8_5_1_rule_b_whose_tag_an_abort_may_carry() {
         causes: vec![],
     };
     // Tag, T bit, accepted.
-    let cases: [(fn(&Rig) -> u32, bool, bool); 6] = [
-        (|rig| rig.tag, false, true),
-        (|rig| rig.tag, true, false),
-        (|_| TAG, true, true),
-        (|_| TAG, false, false),
-        (|_| 0, false, false),
-        (|_| 1, true, false),
+    let own = Rig::established(config()).tag;
+    let cases = [
+        (own, false, true),
+        (own, true, false),
+        (TAG, true, true),
+        (TAG, false, false),
+        (0, false, false),
+        (1, true, false),
     ];
     for (tag, reflected, accepted) in cases {
         let mut rig = Rig::established(config());
-        let packet = rig.packet(tag(&rig), vec![abort(reflected)]);
+        let packet = rig.packet(tag, vec![abort(reflected)]);
         rig.arrive(packet);
         let closed = rig.end.state() == AssociationState::Closed;
         assert_eq!(closed, accepted, "{reflected}");
