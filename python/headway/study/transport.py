@@ -44,6 +44,23 @@ class SctpKnobs(Table):
         description="how the RTO follows from measurements: SRTT + 4 RTTVAR, or as the FreeBSD "
         "stack did before June 2007",
     )
+    rto_margin_min: Duration | None = Field(
+        default=None, description="how far the RTO lies above the smoothed round trip at least"
+    )
+    time_loss_detection: bool | None = Field(
+        default=None,
+        description="whether losses are found by time (RFC 8985) instead of by missing reports",
+    )
+    tail_loss_probe: bool | None = Field(
+        default=None, description="whether a probe goes out where the end of a flight may be lost"
+    )
+    early_retransmit: bool | None = Field(
+        default=None, description="whether small flights need fewer missing reports (RFC 5827)"
+    )
+    immediate_sack_on_burst_end: bool | None = Field(
+        default=None,
+        description="whether the last chunk of a burst asks for a SACK without delay (RFC 7053)",
+    )
     missing_report_threshold: Positive | None = Field(
         default=None, description="missing reports before a fast retransmit"
     )
