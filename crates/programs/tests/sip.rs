@@ -166,6 +166,41 @@ fn even_calls_begin_at_even_distances() {
 }
 
 #[test]
+fn a_port_that_nobody_listens_on_fails_calls_at_once() {
+    let target = socket().local_addr().unwrap();
+    let start = Instant::now();
+    let (report, code) = end(uac(target, "--calls 3 --one-by-one 50ms"));
+    // Timer B would take 32 s for each call.
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert_eq!((code, &report["failed_not_sent"]), (1, &3.into()));
+    assert_eq!(messages(&report, "INVITE"), [3, 0, 0, 0]);
+}
+
+#[test]
+fn callers_that_are_gone_do_not_disturb_others() {
+    let (answerer, address) = uas("--ring-time 50ms");
+    for number in 0..20 {
+        let gone = socket();
+        let text = format!(
+            "INVITE sip:b@{address} SIP/2.0\r\nVia: SIP/2.0/UDP a.test;branch=z9hG4bK{number}\r\n\
+             From: <sip:a@a.test>;tag={number}\r\nTo: <sip:b@{address}>\r\n\
+             Call-ID: {number}\r\nCSeq: 1 INVITE\r\nContact: <sip:a@a.test>\r\n\
+             Max-Forwards: 70\r\nContent-Length: 0\r\n\r\n"
+        );
+        gone.send_to(text.as_bytes(), address).unwrap();
+    }
+    let (calls, code) = end(uac(address, "--calls 30 --rate 60/s --talk-time 100ms"));
+    let answers = answerer.stop(Signal::SIGTERM);
+    assert_eq!((code, &calls["finished"]), (0, &30.into()));
+    assert_eq!(
+        (&answers["calls"], &answers["ended"]),
+        (&50.into(), &30.into())
+    );
+    // The 200s to callers that are gone end with the first report.
+    assert!(messages(&answers, "200 INVITE")[0] <= 30 + 2 * 20);
+}
+
+#[test]
 fn a_refusal_is_acknowledged_and_told() {
     let (answerer, address) = uas("--refuse 486");
     let (calls, code) = end(uac(address, "--calls 5 --rate 100/s"));

@@ -3,6 +3,7 @@
 mod agent;
 mod args;
 mod delays;
+mod icmp;
 mod report;
 mod tcp;
 mod totals;

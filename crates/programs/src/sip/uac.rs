@@ -127,7 +127,7 @@ fn connect(args: &UacArgs, poller: &Poller) -> Result<(Transport, String, Peer),
     match args.transport {
         TransportKind::Udp => {
             let mut udp = UdpTransport::bind(&registry, bind).map_err(Failure::system(bind))?;
-            let local = udp.local().unwrap_or(bind).to_string();
+            let local = udp.local().to_string();
             // The first of four thousand million numbers is there.
             let peer = udp.peer(target).unwrap_or_default();
             Ok((Transport::Udp(udp), local, peer))

@@ -23,8 +23,8 @@ pub(super) fn run(args: &UasArgs) -> Result<(), Failure> {
     let listen = args.listen;
     let (mut transport, local) = match args.transport {
         TransportKind::Udp => {
-            let mut udp = UdpTransport::bind(&registry, listen).map_err(Failure::system(listen))?;
-            let local = udp.local().unwrap_or(listen);
+            let udp = UdpTransport::bind(&registry, listen).map_err(Failure::system(listen))?;
+            let local = udp.local();
             (Transport::Udp(udp), local)
         }
         TransportKind::Tcp => {
