@@ -118,8 +118,8 @@ _TRANSACTIONS = {
         name: text
         for t in range(1, 12)
         for name, text in (
-            (f"f{t}_share", f"share of the successes that took {t} transmissions of the 200"),
-            (f"f{t}_of_all_share", f"share of all that succeeded with {t} transmissions"),
+            (f"f{t}_share", f"F({t}), share of the successes"),
+            (f"f{t}_of_all_share", f"F({t}), share of all transactions"),
         )
     },
     "lost_invites": "INVITEs lost",

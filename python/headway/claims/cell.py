@@ -41,8 +41,19 @@ class Campaign:
         self.view.need("workload.kind", SNR, LIMIT, LOAD, "succeeded")
         if self.view.runs["workload.kind"][0] != "sip-transactions":
             raise NotTestable("these are no transactions one after another")
+        self._demand_set_up()
         levels = self.view.runs[SNR].unique().sort().to_numpy().astype(np.float64)
         self.snr = levels[levels <= HIGHEST_SNR]
+
+    def _demand_set_up(self) -> None:
+        """The paper's: UDP, a weak downlink only, and no voice."""
+        self.view.need("transport.kind", "path.symmetric")
+        if self.view.runs["transport.kind"][0] != "udp":
+            raise NotTestable("it speaks of SIP over UDP")
+        if "path.symmetric" in self.view.factors or self.view.runs["path.symmetric"][0]:
+            raise NotTestable("it speaks of a cell in which the downlink alone is weak")
+        if self.view.settings.get("path.voice.interval") is not None:
+            raise NotTestable("it speaks of a cell without voice")
 
     @property
     def loaded(self) -> bool:

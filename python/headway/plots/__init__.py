@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headway.errors import UserError
+from headway.plots.bins import bins
 from headway.plots.curves import curves
 from headway.plots.definition import Definition, catalogue, chosen
 from headway.plots.distributions import distributions
+from headway.plots.fall_off import fall_off
 from headway.plots.figure import Choice, Entry, Figure, Panel
+from headway.plots.leave import leave
 from headway.plots.levels import levels
+from headway.plots.lines import lines
 from headway.plots.parts import parts
 from headway.plots.source import Source
 
@@ -26,7 +30,16 @@ __all__ = [
     "draw",
 ]
 
-KINDS = {"curves": curves, "parts": parts, "distributions": distributions, "levels": levels}
+KINDS = {
+    "curves": curves,
+    "parts": parts,
+    "distributions": distributions,
+    "levels": levels,
+    "lines": lines,
+    "bins": bins,
+    "fall-off": fall_off,
+    "leave": leave,
+}
 
 
 def draw(definitions: Iterable[Definition], source: Source) -> list[Figure]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from headway.metrics import Metric
-from headway.units import BIT_RATE, DURATION, EVENT_RATE, FRACTION, SIZE, Quantity
+from headway.units import BIT_RATE, DECIBEL, DURATION, EVENT_RATE, FRACTION, SIZE, Quantity
 
 if TYPE_CHECKING:
     from headway.study import Study
@@ -24,11 +24,18 @@ _NAMES = {
     "transport.delivery": "delivery",
     "transport.profile": "stack profile",
     "transport.kind": "transport",
+    "path.snr": "SNR",
+    "path.retry_limit": "retry limit",
+    "path.background.traffic": "other stations",
 }
 _LEVELS = {
     ("transport.delivery", "ordered"): "HOLB (in order)",
     ("transport.delivery", "streams"): "HOLB within a stream",
     ("transport.delivery", "unordered"): "no HOLB (no order)",
+    ("path.background.traffic", "none"): "quiet channel",
+    ("path.background.traffic", "cbr"): "loaded channel",
+    ("path.symmetric", False): "downlink weak",
+    ("path.symmetric", True): "both ways weak",
 }
 
 
@@ -76,6 +83,8 @@ def scale_of(quantity: Quantity | None, largest: float = 0.0) -> Scale:
         return Scale()
     if quantity.suffix == DURATION.suffix and quantity.units == DURATION.units:
         return Scale(1000.0, "ms") if largest < 10 else Scale(1.0, "s")
+    if quantity.units == DECIBEL.units:
+        return Scale(1.0, "dB")
     if quantity.units == FRACTION.units:
         return Scale(100.0, "%")
     if quantity.units == BIT_RATE.units:

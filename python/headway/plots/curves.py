@@ -11,6 +11,8 @@ from headway.plots.figure import Entry, Figure, Panel
 from headway.plots.source import Row, Source, arrange, build
 from headway.plots.theme import DASHES, SERIES, SYMBOLS, axis
 
+MOST_TICKS = 14
+
 
 def curves(definition: Definition, source: Source) -> Figure | None:
     """Draw the figure; None when the study varies nothing or lacks the metric."""
@@ -79,11 +81,13 @@ def series_legend(series: Column | None) -> list[Entry]:
 
 
 def x_axis(x: Column) -> dict[str, Any]:
-    """The axis of a factor: its levels are the ticks."""
+    """The axis of a factor: its levels are the ticks, unless there are too many."""
     if not x.numeric:
         return axis(x.name, type="category", categoryarray=list(x.labels))
     ticks = [x.position(value) for value in x.values]
-    shown = axis(x.scale.title(x.name), tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    shown = axis(x.scale.title(x.name))
+    if len(ticks) <= MOST_TICKS:
+        shown |= {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
     room = 0.05 * (max(ticks) - min(ticks))
     return shown | {"range": [min(ticks) - room, max(ticks) + room]}
 

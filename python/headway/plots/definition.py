@@ -43,6 +43,11 @@ class Definition:
     """Columns without which a study does not draw the figure of its own accord."""
     metric: str = ""
     """Distributions: what is distributed."""
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    """Several metrics in one panel: each with `metric`, `label` and, where it is of some
+    points only, `where`."""
+    budgets: list[float] = field(default_factory=list)
+    """Delay budgets in seconds, of figures that ask where they are kept."""
     columns: int = 2
     height: int = 300
     log_y: bool = False

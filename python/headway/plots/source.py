@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -34,6 +34,8 @@ class Source:
     """Factor columns, metric and quantiles, one row a run; None without distributions."""
     references: Mapping[str, Any] = field(default_factory=dict)
     """For a factor of named levels the level that others are compared with."""
+    transactions: int | None = None
+    """How many a run was to have, where it has a number of them."""
     models: Models | None = None
     """What the study's models say; None where it names none."""
 
@@ -78,10 +80,18 @@ class Layout:
 
 
 def arrange(
-    definition: Definition, source: Source, *, with_x: bool = True, with_series: bool = True
+    definition: Definition,
+    source: Source,
+    *,
+    with_x: bool = True,
+    with_series: bool = True,
+    keep: Collection[str] = (),
 ) -> Layout:
-    """Place the study's factors; what the definition leaves open is chosen here."""
-    free = {column.key: column for column in source.varied}
+    """Place the study's factors; what the definition leaves open is chosen here.
+
+    Factors in `keep` are left to the drawing itself.
+    """
+    free = {column.key: column for column in source.varied if column.key not in keep}
 
     def take(key: str) -> Column | None:
         return free.pop(key, None)

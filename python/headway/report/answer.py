@@ -106,7 +106,7 @@ class Question:
 
 def write_answer(question: Question) -> Answer:
     """Answer the study's question, from what it varies."""
-    from headway.report import general, holb, mechanisms
+    from headway.report import edge, general, holb, mechanisms
 
     found = [
         answer
@@ -114,7 +114,7 @@ def write_answer(question: Question) -> Answer:
         if answer is not None
     ]
     if not found:
-        return general.answer(question)
+        return edge.answer(question) or general.answer(question)
     if len(found) == 1:
         return found[0]
     delivery, stacks = found

@@ -142,8 +142,11 @@ def _facts(results: Results) -> list[str]:
         counted(results.runs.height, "run"),
         f"{counted(results.replications, 'replication')} of each point",
     ]
+    number = getattr(results.study.scenario.workload, "transactions", None)
     duration = results.study.scenario.run.duration / 1e9
-    found.append(f"{duration:g} s of virtual time each")
+    found.append(
+        f"{duration:g} s of virtual time each" if number is None else f"{number} transactions each"
+    )
     version = results.provenance.get("version")
     if version:
         found.append(f"Headway {version}")

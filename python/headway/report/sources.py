@@ -27,7 +27,8 @@ def source(results: Results, *, with_quantiles: bool = True, with_models: bool =
         {name: metric for name, metric in results.study.metrics.items() if name in results.metrics},
         quantiles,
         {} if stack is None else {stack.columns[0]: reference(results, stack)},
-        _models(results) if with_models else None,
+        transactions=getattr(results.study.scenario.workload, "transactions", None),
+        models=_models(results) if with_models else None,
     )
 
 
@@ -45,7 +46,9 @@ def _models(results: Results) -> Models | None:
 
 def question(results: Results) -> Question:
     """The study's question with its results."""
-    return Question(results, source(results, with_quantiles=False, with_models=False))
+    # Delays of transactions are judged by their distributions, of which there are few.
+    few = results.study.scenario.workload.kind == "sip-transactions"
+    return Question(results, source(results, with_quantiles=few, with_models=False))
 
 
 def drawn(results: Results, of: Source | None = None) -> list[Figure]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Region", "at", "crossing", "onset", "region", "resampled"]
+from headway.stats.quantiles import LEVELS
+
+__all__ = ["Region", "at", "crossing", "leave", "onset", "region", "resampled", "within"]
 
 Array = NDArray[np.float64]
 
@@ -114,3 +116,28 @@ def region(snr: Array, first: Array) -> Region:
 def onset(snr: Array, values: Array, floor: Array, factor: float) -> Array:
     """The highest SNR at which `values` rise to `factor` times their `floor`."""
     return crossing(snr, -values / floor[..., None], -factor)
+
+
+def within(quantiles: NDArray[np.float64], budget: float, answered: float) -> float:
+    """The share of all transactions that got their answer within `budget`.
+
+    `quantiles` are those of the delays of the share `answered` that got one at all.
+    """
+    if not len(quantiles):
+        return 0.0
+    return answered * float(np.interp(budget, quantiles, LEVELS, left=0.0, right=1.0))
+
+
+def leave(
+    snr: Array, shares: Array, number: Array, level: float, resamples: int, seed: int
+) -> Array:
+    """The SNR below which fewer than `level` of the transactions keep the budget.
+
+    `shares` of `number` transactions do so at each SNR. The result has the study's own value
+    first, then one for each resample of its transactions; NaN where all or none of the SNRs do.
+    """
+    drawn = np.random.default_rng(seed).binomial(
+        number.astype(np.int64), np.clip(shares, 0.0, 1.0), size=(resamples, len(snr))
+    )
+    all_shares = np.vstack([shares[None], drawn / np.maximum(number, 1)])
+    return crossing(snr, all_shares, level)
