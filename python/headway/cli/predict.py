@@ -16,7 +16,7 @@ from headway.cli.settings import MOST_POINTS, read_settings
 from headway.errors import UserError
 from headway.models import MODELS, Input, Model, get, predict
 from headway.plots.columns import Scale
-from headway.plots.predicted import Setting, quantity_of, scale_for
+from headway.plots.predicted import Setting, arrange_settings, quantity_of, scale_for
 from headway.units import nearest
 
 __all__ = ["Request", "run", "show_list"]
@@ -86,13 +86,18 @@ def _model(request: Request, model: Model) -> None:
         points *= len(values)
     if points > MOST_POINTS:
         raise UserError(f"{points} points are too many (at most {MOST_POINTS})")
-    with Bar("points") as bar:
-        found = predict(model, progress=bar.show, **settings)
     varied = [
-        Setting(name, list(dict.fromkeys(found[name].to_list())), _input_scale(model, name, found))
+        Setting(name, values, scale_for(name, values, model.input(name).quantity))
         for name, values in settings.items()
         if len(values) > 1
     ]
+    drawn = outputs if request.metrics else [DRAWN.get(model.name, outputs[0])]
+    limit = read_limit(request.limit, drawn)
+    if request.plot is not None:
+        # Before anything is computed, which may take a while.
+        arrange_settings(varied, drawn)
+    with Bar("points") as bar:
+        found = predict(model, progress=bar.show, **settings)
     console().print(f"[bold]{model.name}[/]: {model.title}")
     if found.height == 1:
         _one(model, found.row(0, named=True))
@@ -106,7 +111,6 @@ def _model(request: Request, model: Model) -> None:
         from headway.cli.drawing import draw
         from headway.plots.predicted import figure
 
-        drawn = outputs if request.metrics else [DRAWN.get(model.name, outputs[0])]
         texts = {output.name: output.text for output in model.outputs}
         meanings = {name: texts[name] for name in drawn}
         title = meanings[drawn[0]][:1].upper() + meanings[drawn[0]][1:]
@@ -116,7 +120,7 @@ def _model(request: Request, model: Model) -> None:
             found,
             varied,
             meanings,
-            read_limit(request.limit, drawn),
+            limit,
         )
         text = f"Pale, or crossed out, outside the region: {model.validity}."
         draw(made, request.plot, text)
@@ -288,10 +292,6 @@ def _words(model: Model, found: pl.DataFrame) -> None:
     console().print(f"region: {model.validity}", markup=False)
     if outside:
         console().print(f"outside: {outside} of {plural(found.height, 'point')}", markup=False)
-
-
-def _input_scale(model: Model, name: str, found: pl.DataFrame) -> Scale:
-    return scale_for(name, found[name].to_list(), model.input(name).quantity)
 
 
 def _with_unit(value: Any, scale: Scale) -> str:

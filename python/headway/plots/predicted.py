@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,7 @@ from headway.plots.figure import Entry, Figure, Panel, letters
 from headway.plots.theme import axis
 from headway.units import BIT_RATE, DURATION, FRACTION, SIZE, Quantity
 
-__all__ = ["Setting", "figure", "quantity_of", "scale_for"]
+__all__ = ["Setting", "arrange_settings", "figure", "quantity_of", "scale_for"]
 
 MOST_PANELS = 12
 MOST_SERIES = 10
@@ -95,32 +96,16 @@ def figure(
     `limit`, in base units, is drawn as a line. Raises UserError where there is too little or
     too much to draw.
     """
-    numeric = sorted((s for s in varied if s.numeric), key=lambda s: -len(s.values))
-    if not numeric:
-        raise UserError(
-            "a plot needs a setting of numbers that varies, such as loss=0.5%..10%:20 or loss=1%,2%"
-        )
-    if len(numeric) > 1 and len(numeric[1].values) >= MAP_FROM:
-        x, y = numeric[0], numeric[1]
-        if len(outputs) > 1:
-            raise UserError(
-                f"a map over {x.name} and {y.name} shows one output, not {len(outputs)}"
-            )
-        others = [s for s in varied if s not in (x, y)]
-        panels = _panels(table, others, outputs, title)
+    placed = arrange_settings(varied, outputs)
+    x, series = placed.x, placed.series
+    panels = _panels(table, placed.panels, outputs, title)
+    if placed.y is not None:
+        y = placed.y
         layout = _map_axes(x, y) | _colours(table[next(iter(outputs))].to_list(), outputs, limit)
         drawn = [
             Panel(text, _map(rows, x, y, output, limit), layout) for text, output, rows in panels
         ]
         return Figure(name, title, "", [], {(): drawn}, columns=min(2, len(drawn)), height=420)
-    x = numeric[0]
-    others = [s for s in varied if s is not x]
-    series = max(
-        (s for s in others if len(s.values) <= MOST_SERIES),
-        key=lambda s: len(s.values),
-        default=None,
-    )
-    panels = _panels(table, [s for s in others if s is not series], outputs, title)
     legend = _legend(series)
     drawn = [
         Panel(
@@ -132,6 +117,45 @@ def figure(
     ]
     shown = legend if series else []
     return Figure(name, title, "", shown, {(): drawn}, columns=min(2, len(drawn)), height=380)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Which setting goes where."""
+
+    x: Setting
+    y: Setting | None
+    """Upwards, where the figure is a map."""
+    series: Setting | None
+    panels: list[Setting]
+
+
+def arrange_settings(varied: Sequence[Setting], outputs: Collection[str]) -> Arrangement:
+    """Where each setting that varies goes; UserError where that is too little or too much."""
+    numeric = sorted((s for s in varied if s.numeric), key=lambda s: -len(s.values))
+    if not numeric:
+        raise UserError(
+            "a plot needs a setting of numbers that varies, such as loss=0.5%..10%:20 or loss=1%,2%"
+        )
+    x, y, series = numeric[0], None, None
+    others = [s for s in varied if s is not x]
+    if len(numeric) > 1 and len(numeric[1].values) >= MAP_FROM:
+        y = numeric[1]
+        others = [s for s in others if s is not y]
+        if len(outputs) > 1:
+            raise UserError(
+                f"a map over {x.name} and {y.name} shows one output, not {len(outputs)}"
+            )
+    else:
+        few = [s for s in others if len(s.values) <= MOST_SERIES]
+        series = max(few, key=lambda s: len(s.values), default=None)
+        others = [s for s in others if s is not series]
+    panels = prod(len(s.values) for s in others) * len(outputs)
+    if panels > MOST_PANELS:
+        raise UserError(
+            f"{panels} panels are too many for one plot (at most {MOST_PANELS}); vary less"
+        )
+    return Arrangement(x, y, series, others)
 
 
 def _legend(series: Setting | None) -> list[Entry]:
@@ -146,11 +170,6 @@ def _panels(
 ) -> list[tuple[str, str, list[Row]]]:
     """For each panel its title, its column and its rows."""
     combinations = list(itertools.product(*(setting.values for setting in others)))
-    if len(combinations) * len(outputs) > MOST_PANELS:
-        raise UserError(
-            f"{len(combinations) * len(outputs)} panels are too many for one plot "
-            f"(at most {MOST_PANELS}); vary less"
-        )
     found = []
     for levels in combinations:
         own = table.filter(
