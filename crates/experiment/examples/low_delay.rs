@@ -16,8 +16,16 @@ fn variants() -> Vec<(&'static str, &'static str, Json)> {
             "rfc9260",
             json!({ "time_loss_detection": true }),
         ),
-        ("tail loss probe", "rfc9260", json!({ "tail_loss_probe": true })),
-        ("early retransmit", "rfc9260", json!({ "early_retransmit": true })),
+        (
+            "tail loss probe",
+            "rfc9260",
+            json!({ "tail_loss_probe": true }),
+        ),
+        (
+            "early retransmit",
+            "rfc9260",
+            json!({ "early_retransmit": true }),
+        ),
         (
             "low RTO",
             "rfc9260",
@@ -125,7 +133,11 @@ fn main() {
                 (value[4] / packets - 1.0) * 100.0,
                 value[5],
                 value[6] / value[7] * 100.0,
-                if u64::from(means.runs) < replications { " *" } else { "" },
+                if u64::from(means.runs) < replications {
+                    " *"
+                } else {
+                    ""
+                },
             );
         }
     }

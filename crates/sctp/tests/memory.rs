@@ -105,9 +105,7 @@ fn ten_thousand_idle_associations_take_at_most_4_kib_each() {
         for stream in 0..4 {
             for _ in 0..8 {
                 both.client
-                    .with(both.now, call, |a| {
-                        a.send(both.now, message(stream, 1_000))
-                    })
+                    .with(both.now, call, |a| a.send(both.now, message(stream, 1_000)))
                     .unwrap()
                     .unwrap();
                 both.server

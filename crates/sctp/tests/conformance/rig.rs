@@ -24,12 +24,10 @@ pub const TSN: Tsn = Tsn(5_000);
 /// The first TSN of the association under test.
 pub const OWN: Tsn = Tsn(100);
 
-/// What the association sent: when, from and to where, and what.
+/// What the association sent: when, and what.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub at: Time,
-    pub from: u32,
-    pub to: u32,
     pub packet: Packet,
 }
 
@@ -169,8 +167,6 @@ impl Rig {
             assert!(Packet::decode(&Bytes::from(wire)).is_ok());
             self.sent.push(Sent {
                 at: self.now,
-                from: datagram.source.0,
-                to: datagram.destination.0,
                 packet: datagram.body,
             });
         }
@@ -214,11 +210,6 @@ impl Rig {
 
     pub fn deliver_all(&mut self, chunks: Vec<Chunk>) {
         self.arrive(self.packet(self.tag, chunks));
-    }
-
-    pub fn deliver_from(&mut self, from: u32, chunk: Chunk) {
-        let packet = self.packet(self.tag, vec![chunk]);
-        self.arrive_from(from, packet);
     }
 
     /// Lets time pass.
@@ -267,14 +258,6 @@ impl Rig {
     /// The same, and then all is forgotten.
     pub fn take_story(&mut self) -> Vec<String> {
         let story = self.story();
-        self.sent.clear();
-        story
-    }
-
-    /// The same with the peer's address before each.
-    pub fn take_routes(&mut self) -> Vec<String> {
-        let line = |sent: &Sent| format!("{}: {}", sent.to, names(&sent.packet));
-        let story = self.sent.iter().map(line).collect();
         self.sent.clear();
         story
     }
