@@ -112,7 +112,7 @@ class Campaign:
             sums = _curve(exact).agg(pl.col(shares).sum()).sort(SNR)
             by_t = np.zeros((len(self.snr), MOST_OKS))
             by_t[np.searchsorted(self.snr, sums[SNR].to_numpy())] = sums.select(shares).to_numpy()
-            others = succeeded - by_t.sum(axis=1)
+            others = np.maximum(succeeded - by_t.sum(axis=1), 0.0)
             whole = np.column_stack([by_t, others, self.total("failed", limit)])
             found[limit] = edge.resampled(whole, self.view.resamples, SEED + limit)
         return found
