@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from headway.models import MODELS, ModelError, catalogue, curve_for, get, predict
-from headway.models.curves import model_for
+from headway.models.curves import match_for, model_for
 from headway.models.holb import Signalling
 from headway.models.tcp_chain import FLOWS, solve
 
@@ -180,3 +180,51 @@ def test_a_study_of_simco_gets_seed_2() -> None:
 def test_scenarios_without_a_model_are_refused(change: dict, metric: str, said: str) -> None:
     with pytest.raises(ModelError, match=said):
         curve_for(SIP | change, metric)
+
+
+def media(transport: dict[str, object], **workload: object) -> dict[str, object]:
+    """A RunSpec's body as the engine reads it: seed 4's live video."""
+    return {
+        "workload": {
+            "kind": "media", "payload_bytes": 1434, "header_bytes": 12,
+            "interval_ns": 20_000_000, **workload,
+        },
+        "transport": transport,
+        "path": {"one_way_delay_ns": 50_000_000, "loss": {"kind": "bernoulli", "rate": 0.02}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("transport", "pieces", "connections", "aside"),
+    [
+        ({"kind": "tcp"}, 1, 1, ()),
+        ({"kind": "tcp-split"}, 2, 1, ("pieces sent at once",)),
+        ({"kind": "tcp-split", "pieces": 4, "piece_gap_ns": 5_000_000}, 4, 1, ()),
+        ({"kind": "tcp-parallel"}, 1, 5, ("re-sequencing over connections",)),
+        ({"kind": "tcp", "out_of_order": True}, 1, 1, ("delivery out of order",)),
+    ],
+)
+def test_media_as_a_run_spec_spells_it(
+    transport: dict[str, object], pieces: int, connections: int, aside: tuple[str, ...]
+) -> None:
+    found = match_for(media(transport))
+    # Payload, RTP header and the two bytes of framing that TCP adds.
+    assert found.settings["packet_bytes"] == 1448
+    assert (found.settings["pieces"], found.settings["connections"]) == (pieces, connections)
+    assert found.aside == aside
+    flow = FLOWS["live-20ms"].split(pieces).over_connections(connections)
+    expected = solve(flow, 0.1, 0.02)
+    assert found.evaluate()["delay_p95_s"] == expected.percentile(0.95)
+    assert found.columns["timeout_share"] == "timeouts_per_loss"
+
+
+def test_what_media_models_leave_aside_is_named() -> None:
+    assert match_for(media({"kind": "tcp"}, silence={})).aside == ("pauses",)
+    rivals = media({"kind": "tcp"}) | {"competing": {"bulk": {"flows": 5}}}
+    assert match_for(rivals).aside == ("competing traffic",)
+    chosen = match_for(media({"kind": "tcp-parallel", "schedule": "shortest-queue"}))
+    assert "the choice of a connection" in chosen.aside
+    resequenced = match_for(media({"kind": "tcp-parallel"}), model="media-recovery")
+    assert resequenced.aside == () and resequenced.settings["resequenced"] is True
+    with pytest.raises(ModelError, match='over "udp"'):
+        match_for(media({"kind": "udp"}))

@@ -37,6 +37,10 @@ _PROFILES = {
 _RTO_MIN_S = 1.0
 """Least time-out of all SCTP profiles, which constant delays of up to a second lead to."""
 
+_VOICE_PAYLOAD_BYTES, _RTP_BYTES, _FRAME_BYTES = 160, 12, 2
+_VOICE_INTERVAL_S = 0.02
+"""What a RunSpec of media has where it says nothing: seed 4's voice."""
+
 _SIP_FULL_MESSAGES = 3
 """INVITE, ACK and BYE one way; 180 and two 200s the other."""
 
@@ -99,6 +103,8 @@ class _Scenario:
     def aside(self) -> tuple[str, ...]:
         """What the path has that no model here knows."""
         found = []
+        if self.get("competing") is not None:
+            found.append("competing traffic")
         if self.get("path.rate", default=self.get("path.rate_bps")) not in (None, "unlimited"):
             found.append("limited rate")
         if self.get("path.queue.kind", default="unlimited") not in ("unlimited", "drd"):
@@ -148,7 +154,7 @@ _DELAY = {
         "delay_mean_s", "delay_sd_s", "delay_p50_s", "delay_p95_s", "delay_p99_s",
         "backlog_share", "timeouts_per_loss", "late_share",
     )
-} | {"delay_max_s": "delay_highest_s"}  # fmt: skip
+} | {"delay_max_s": "delay_highest_s", "timeout_share": "timeouts_per_loss"}  # fmt: skip
 
 
 def _sip(at: _Scenario) -> Match:
@@ -186,40 +192,75 @@ def _sip(at: _Scenario) -> Match:
 
 def _media(at: _Scenario) -> Match:
     loss, aside = at.loss()
-    kind = at.need("transport.kind")
-    if not str(kind).startswith("tcp"):
-        raise ModelError(f'no model for media over "{kind}"')
+    pieces, connections = _divided(at)
     settings = {
         "loss": loss,
         "rtt_s": at.rtt_s(),
-        "packet_bytes": at.need("workload.packet", SIZE),
-        "interval_s": at.need("workload.interval", DURATION),
-        "pieces": at.get("transport.pieces", default=1),
-        "connections": at.get("transport.connections", default=1),
+        "packet_bytes": _packet_bytes(at),
+        "interval_s": at.get("workload.interval", DURATION, _VOICE_INTERVAL_S),
+        "pieces": pieces,
+        "connections": connections,
     }
     switch = at.get("transport.tcp.limited_transmit")
     if switch is not None:
         settings["limited_transmit"] = bool(switch)
-    if settings["connections"] > 1:
+    if connections > 1:
         aside = (*aside, "re-sequencing over connections")
-    return Match("tcp-chain", settings, _DELAY, (*aside, *at.aside()))
+    return Match("tcp-chain", settings, _DELAY, (*aside, *_media_aside(at, pieces), *at.aside()))
 
 
 def _media_recovery(at: _Scenario) -> Match:
     loss, aside = at.loss()
-    kind = at.need("transport.kind")
-    if not str(kind).startswith("tcp"):
-        raise ModelError(f'no model for media over "{kind}"')
+    pieces, connections = _divided(at)
     settings = {
         "loss": loss,
         "rtt_s": at.rtt_s(),
-        "interval_s": at.need("workload.interval", DURATION),
-        "pieces": at.get("transport.pieces", default=1),
-        "connections": at.get("transport.connections", default=1),
+        "interval_s": at.get("workload.interval", DURATION, _VOICE_INTERVAL_S),
+        "pieces": pieces,
+        "connections": connections,
         "resequenced": at.get("transport.resequence", default=True),
     }
     known = ("delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s", "late_share")
-    return Match("media-recovery", settings, {name: name for name in known}, (*aside, *at.aside()))
+    aside = (*aside, *_media_aside(at, pieces), *at.aside())
+    return Match("media-recovery", settings, {name: name for name in known}, aside)
+
+
+def _divided(at: _Scenario) -> tuple[int, int]:
+    """Pieces and connections; what is left out depends on the kind of transport."""
+    kind = str(at.need("transport.kind"))
+    if not kind.startswith("tcp"):
+        raise ModelError(f'no model for media over "{kind}"')
+    pieces = at.get("transport.pieces", default=2 if kind == "tcp-split" else 1)
+    connections = at.get("transport.connections", default=5 if kind == "tcp-parallel" else 1)
+    return int(pieces), int(connections)
+
+
+def _packet_bytes(at: _Scenario) -> float:
+    """What TCP is given of a packet: payload, header and the framing before it."""
+    whole = at.get("workload.packet", SIZE)
+    if whole is not None:
+        return float(whole)
+    payload = at.get("workload.payload", SIZE, _VOICE_PAYLOAD_BYTES)
+    header = at.get("workload.header", SIZE, _RTP_BYTES)
+    return float(payload + header + at.get("transport.frame", SIZE, _FRAME_BYTES))
+
+
+def _media_aside(at: _Scenario, pieces: int) -> tuple[str, ...]:
+    """What a media run has that the models of media do not know."""
+    found = []
+    if at.get("workload.silence") is not None:
+        found.append("pauses")
+    if at.get("workload.direction", default="forward") != "forward":
+        found.append("media in both directions")
+    if pieces > 1 and not at.get("transport.piece_gap", DURATION, 0):
+        found.append("pieces sent at once")
+    if at.get("transport.schedule", default="round-robin") != "round-robin":
+        found.append("the choice of a connection")
+    if at.get("transport.drop_above", SIZE) is not None:
+        found.append("packets dropped at the sender")
+    if at.get("transport.out_of_order"):
+        found.append("delivery out of order")
+    return tuple(found)
 
 
 def _simco(at: _Scenario) -> Match:
