@@ -110,9 +110,31 @@ def whole_study(runs: int = 3) -> list[Figure]:
     ]
 
 
+def radio_campaigns(runs: int = 3) -> list[Figure]:
+    """Both campaigns of SIP in an 802.11b cell with their reports, one after the other."""
+    walls: list[float] = []
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as out:
+            begin = time.perf_counter()
+            for name in ("sip-wifi-unloaded", "sip-wifi-loaded"):
+                command = [sys.executable, "-m", "headway", "run", name]
+                subprocess.run(
+                    [*command, "--out", f"{out}/{name}", "--progress", "none"],
+                    cwd=ROOT,
+                    check=True,
+                    stdout=subprocess.DEVNULL,
+                )
+            walls.append(time.perf_counter() - begin)
+    conditions = (
+        f"285 runs of 500 transactions, saturated background included, and both reports, "
+        f"{os.cpu_count()} cores, median of {runs}"
+    )
+    return [Figure("sip_wifi_campaigns", statistics.median(walls), "s", None, None, conditions)]
+
+
 def main() -> None:
     """Measures everything, prints a table and writes the results."""
-    figures = [*standard_run(), *whole_study()]
+    figures = [*standard_run(), *whole_study(), *radio_campaigns()]
     table = Table("figure", "value", "unit", "peer", "ratio", "conditions")
     for figure in figures:
         peer = "" if figure.peer is None else f"{figure.peer:.4g}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway import core, plan
-from headway.metrics import METRICS, RADIO
+from headway.metrics import COMPETING, METRICS, RADIO
 from headway.study import parse
 from headway.study.reference import TABLES, renew
 from headway.units import BIT_RATE, DURATION, SIZE
@@ -60,6 +60,6 @@ def test_every_unit_is_named(page: str) -> None:
 
 def test_every_metric_is_described() -> None:
     text = RUNSPEC.read_text(encoding="utf-8")
-    for metrics in (*METRICS.values(), RADIO):
+    for metrics in (*METRICS.values(), RADIO, COMPETING):
         for name in metrics:
             assert f"`{name}`" in text, name

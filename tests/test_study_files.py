@@ -177,7 +177,7 @@ def test_set_changes_fixed_values_and_drops_factors() -> None:
 
 def test_every_knob_of_the_engine_can_be_set_and_no_other() -> None:
     ours = {spec_key(SctpKnobs, name) for name in SctpKnobs.model_fields}
-    named = next(iter(core.profiles().values()))
+    named = core.profiles()["rfc9260"]
     engine = {knob["name"] for knob in named}
     # How many streams there are follows from `transport.delivery` and `transport.streams`.
     assert engine - ours == {"outbound_streams", "inbound_streams"}

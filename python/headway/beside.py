@@ -143,7 +143,7 @@ class Agreement:
     model: str
     metric: str
     points: int
-    """Points inside the region of validity that have a value and an interval."""
+    """Points inside the region of validity with an interval and a mean other than zero."""
     within: int
     """Of these, where the model lies in the 95 % confidence interval of the simulated mean."""
     mean_error: float
@@ -160,7 +160,10 @@ def agreement(compared: pl.DataFrame) -> list[Agreement]:
     """A verdict for each model and metric of `against`."""
     told = []
     for (model, metric), own in compared.group_by(["model", "metric"], maintain_order=True):
-        inside = own.filter(pl.col("inside") & pl.col("within").is_not_null())
+        # Where nothing was simulated to happen there is no relative error.
+        inside = own.filter(
+            pl.col("inside") & pl.col("within").is_not_null() & pl.col("error").is_finite()
+        )
         if inside.is_empty():
             continue
         size = inside["error"].abs()

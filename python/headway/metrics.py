@@ -158,13 +158,65 @@ _RADIO = {
 }
 
 
+_MEDIA = {
+    "media_packets": "packets handed over, fillers left out",
+    "media_received": "packets delivered, fillers left out",
+    "delay_mean_s": "delay of packets, mean",
+    "delay_sd_s": "delay of packets, standard deviation (jitter)",
+    "delay_p50_s": "delay of packets, median",
+    "delay_p90_s": "delay of packets, 90th percentile",
+    "delay_p95_s": "delay of packets, 95th percentile",
+    "delay_p99_s": "delay of packets, 99th percentile",
+    "delay_max_s": "delay of packets, largest",
+    "playout_s": "playout delay",
+    "late_share": "share of the packets that came after their playout",
+    "missing_share": "share of the packets that never came",
+    "out_of_order_messages": "packets that came after a later one",
+    "rating_r": "transmission rating R of the E-model",
+    "mos": "mean opinion score that R stands for",
+}
+
+_STREAMS = {
+    "fast_recoveries": "fast recoveries",
+    "timeout_share": "timeouts, of timeouts and fast recoveries",
+    "refused_messages": "messages that the send buffer had no room for",
+    "dropped_messages": "messages that the sender dropped",
+    "cwnd_mean_segments": "congestion window in full segments, mean over time",
+}
+
+_FLOW = {
+    "flow_loss_share": "packets of what is studied that the path lost",
+    "flow_rtt_mean_s": "round-trip time on the path of what is studied, mean",
+}
+
+_COMPETING = {
+    "bulk_goodput_bps": "goodput of all bulk transfers",
+    "bulk_jain": "Jain's fairness index of the bulk transfers",
+    "background_loss_share": "packets of competing data that the path lost",
+    "background_rtt_mean_s": "round-trip time on the path of competing traffic, mean",
+    "web_sessions": "web sessions begun",
+    "web_pages": "web pages that came whole",
+    "web_page_mean_s": "time of a web page, mean",
+}
+
+
 def _metrics(*parts: dict[str, str]) -> dict[str, Metric]:
     return {name: _metric(name, text) for part in parts for name, text in part.items()}
+
+
+def _media_transport() -> dict[str, str]:
+    """The transport's metrics as a media run has them: those of streams before the path's."""
+    names = list(_TRANSPORT)
+    at = names.index("packets")
+    before, after = names[:at], names[at:]
+    ordered = {name: _TRANSPORT[name] for name in before} | _STREAMS
+    return ordered | {name: _TRANSPORT[name] for name in after}
 
 
 METRICS: dict[str, dict[str, Metric]] = {
     "sip": _metrics(_SIP, _TRANSPORT),
     "sip-transactions": _metrics(_TRANSACTIONS, _TRANSPORT),
+    "media": _metrics(_MEDIA, _media_transport(), _FLOW),
 }
 """For each kind of workload its metrics by name, in the order of columns."""
 
@@ -172,6 +224,11 @@ RADIO: dict[str, Metric] = _metrics(_RADIO)
 """What a path of kind `dot11` adds, behind the others."""
 
 
-def metrics_of(workload: str, path: str) -> dict[str, Metric]:
+COMPETING: dict[str, Metric] = _metrics(_FLOW, _COMPETING)
+"""What competing traffic adds, behind the others."""
+
+
+def metrics_of(workload: str, path: str, competing: bool = False) -> dict[str, Metric]:
     """The metrics of runs with these kinds of workload and path."""
-    return METRICS[workload] | (RADIO if path == "dot11" else {})
+    radio = RADIO if path == "dot11" else {}
+    return METRICS[workload] | radio | (COMPETING if competing else {})

@@ -50,7 +50,6 @@ pub(crate) fn introduce(
     let announcement = Announcement {
         addresses: host.announced().collect(),
         extensions,
-        error_detection: config.zero_checksum_method,
         ..Announcement::default()
     };
     let mut parameters: Vec<Parameter> = more.into_iter().collect();
@@ -87,23 +86,16 @@ pub(crate) fn refusal(cause: Cause) -> Chunk {
 }
 
 impl Config {
-    /// The extensions that this side offers.
+    /// The extensions that this side offers: none, as the procedures behind them
+    /// (RFC 3758, 6525, 8260, 9653) are not part of this version. The codec and
+    /// the negotiation know them.
     pub(crate) const fn extensions(&self) -> Extensions {
-        Extensions {
-            partial_reliability: self.partial_reliability,
-            interleaving: self.interleaving,
-            reconfiguration: self.stream_reconfiguration,
-            zero_checksum: self.zero_checksum_method.is_some(),
-        }
+        Extensions::NONE
     }
 
     /// The extensions that both sides know.
     pub(crate) fn agreed(&self, said: &Announcement) -> Extensions {
-        let mut theirs = said.extensions;
-        // A peer that checks in another way than this side cannot be relied on.
-        theirs.zero_checksum =
-            said.error_detection.is_some() && said.error_detection == self.zero_checksum_method;
-        self.extensions().and(theirs)
+        self.extensions().and(said.extensions)
     }
 }
 

@@ -79,6 +79,8 @@ def settings(scenario: Scenario) -> dict[str, Any]:
     if found.get("path.queue.kind") == "drd":
         low, high = found["path.queue.min_pkts"], found["path.queue.max_pkts"]
         found["path.queue"] = f"{low}-{high}"
+    if found.get("transport.kind") != "sctp":
+        return found
     for knob in profile_knobs(found.get("transport.profile", "")):
         if found.get(f"{KNOBS}{knob.name}") is None:
             found[f"{KNOBS}{knob.name}"] = knob.value

@@ -63,7 +63,8 @@ class _Scenario:
         if not isinstance(table, Mapping):
             return default
         if quantity is not None and quantity.suffix and last + quantity.suffix in table:
-            return quantity.column(table[last + quantity.suffix])
+            value = quantity.column(table[last + quantity.suffix])
+            return default if value is None else value
         if last not in table or table[last] is None:
             return default
         value = table[last]

@@ -63,7 +63,11 @@ class Study:
     @property
     def metrics(self) -> dict[str, Metric]:
         """The metrics of its runs by name."""
-        return metrics_of(self.scenario.workload.kind, self.scenario.path.kind)
+        return metrics_of(
+            self.scenario.workload.kind,
+            self.scenario.path.kind,
+            self.scenario.competing is not None,
+        )
 
 
 def load(named: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Study:
@@ -109,7 +113,7 @@ def parse(text: str, file: str = "study.toml", overrides: Sequence[str] = ()) ->
     expects, problems = read_expects(
         tables.expect,
         checked,
-        metrics_of(scenario.workload.kind, scenario.path.kind),
+        metrics_of(scenario.workload.kind, scenario.path.kind, scenario.competing is not None),
         file,
         positions,
     )

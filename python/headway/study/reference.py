@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from headway.study import competing, media, radio, tcp
 from headway.study import path as paths
-from headway.study import radio
 from headway.study.fields import kind_of, models_of, quantity_of
 from headway.study.scenario import Run
 from headway.study.schema import ExpectTable, FactorTable, Header, ReportTable
@@ -34,9 +34,19 @@ TABLES: dict[str, list[type[BaseModel]]] = {
     "run": [Run],
     "workload": [SipWorkload],
     "workload.transactions": [SipTransactions],
+    "workload.media": [media.MediaWorkload],
+    "workload.media.silence": [media.Silence],
     "transport": [SctpTransport],
     "transport.udp": [UdpTransport],
     "transport.sctp": [SctpKnobs],
+    "transport.over.tcp": [tcp.TcpTransport, tcp.TcpParallel, tcp.TcpSplit],
+    "transport.tcp": [tcp.TcpKnobs],
+    "competing": [competing.Competing],
+    "competing.bulk": [competing.BulkTransfers],
+    "competing.web": [competing.WebTraffic],
+    "competing.web.users": [competing.WebUsers],
+    "competing.messages": [competing.ShortMessages],
+    "competing.stack": [competing.Stack],
     "path": [paths.Path],
     "path.loss": models_of(paths.Path, "loss"),
     "path.queue": models_of(paths.Path, "queue"),

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
+from headway.study.competing import Competing
 from headway.study.fields import Duration, PositiveDuration, Table
 from headway.study.path import Path
 from headway.study.radio import Dot11Path
@@ -49,14 +50,19 @@ class Scenario(Table):
     workload: Workload = Field(description="what the applications do")
     transport: Transport = Field(description="what carries the messages")
     path: AnyPath = Field(description="what lies between the ends")
+    competing: Competing | None = Field(
+        default=None, description="who else uses the path; left out: nobody"
+    )
 
     def spec(self) -> dict[str, Any]:
         """What every run of this scenario shares in its RunSpec."""
         run = self.run.spec()
+        competing = {} if self.competing is None else {"competing": self.competing.spec()}
         return {
             "version": SPEC_VERSION,
             **run,
             "workload": self.workload.spec(),
             "transport": self.transport.spec(),
             "path": self.path.spec(),
+            **competing,
         }

@@ -9,13 +9,14 @@ from pydantic_core import PydanticCustomError
 
 from headway import core
 from headway.study.fields import Duration, PositiveDuration, PositiveSize, Size, Table
+from headway.study.tcp import PREFIX, TcpParallel, TcpSplit, TcpTransport
 from headway.units import nearest
 
 __all__ = ["Transport"]
 
 
 def _known_profile(name: str) -> str:
-    known = list(core.profiles())
+    known = [known for known in core.profiles() if not known.startswith(PREFIX)]
     if name in known:
         return name
     meant = nearest(name, known)
@@ -188,4 +189,7 @@ class UdpTransport(Table):
     kind: Literal["udp"]
 
 
-Transport = Annotated[SctpTransport | UdpTransport, Field(discriminator="kind")]
+Transport = Annotated[
+    SctpTransport | UdpTransport | TcpTransport | TcpParallel | TcpSplit,
+    Field(discriminator="kind"),
+]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from headway.study.fields import Duration, EventRate, PositiveDuration, PositiveSize, Table
+from headway.study.media import MediaWorkload
 
 __all__ = ["Workload"]
 
@@ -78,4 +79,4 @@ class SipTransactions(Table):
     )
 
 
-Workload = Annotated[SipWorkload | SipTransactions, Field(discriminator="kind")]
+Workload = Annotated[SipWorkload | SipTransactions | MediaWorkload, Field(discriminator="kind")]

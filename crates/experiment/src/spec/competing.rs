@@ -201,7 +201,7 @@ impl Competing {
             web.stack.config("competing.web")?;
             web.users
                 .validate()
-                .map_err(|e| SpecError::new(format!("competing.web.{}", e.key), e.problem))?;
+                .map_err(|e| SpecError::new(format!("competing.web.users.{}", e.key), e.problem))?;
             if web.direction == Towards::Both {
                 return wrong("web.direction", "forward or reverse");
             }

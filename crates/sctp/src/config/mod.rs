@@ -146,15 +146,6 @@ pub struct Config {
     /// Unanswered transmissions on the primary path until the path that carries
     /// DATA becomes the primary one (PSMR of RFC 7829, section 5); `None`: never.
     pub primary_switchover_max_retransmits: Option<u32>,
-    /// Whether FORWARD-TSN is offered to the peer (RFC 3758).
-    pub partial_reliability: bool,
-    /// Whether I-DATA is offered to the peer (RFC 8260).
-    pub interleaving: bool,
-    /// Whether RE-CONFIG is offered to the peer (RFC 6525).
-    pub stream_reconfiguration: bool,
-    /// How errors are found where checksums are zero, by its identifier, which is
-    /// offered to the peer (RFC 9653; 1: by DTLS below); `None`: not at all.
-    pub zero_checksum_method: Option<u32>,
     /// TSN of the first DATA chunk; `None`: random (section 5.1).
     pub initial_tsn: Option<Tsn>,
 }
@@ -354,10 +345,6 @@ impl Default for Config {
             cookie_key_lifetime: Duration::from_secs(3600),
             potentially_failed_max_retransmits: None,
             primary_switchover_max_retransmits: None,
-            partial_reliability: false,
-            interleaving: false,
-            stream_reconfiguration: false,
-            zero_checksum_method: None,
             initial_tsn: None,
         }
     }
