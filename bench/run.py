@@ -82,20 +82,117 @@ def standard_run() -> list[Figure]:
     ]
 
 
+def _spec(name: str, **keys: object) -> str:
+    head = {"version": 1, "run": {"id": name, "point": 0, "replication": 0}}
+    return json.dumps({**head, "seed": f"{2007:016x}", **keys})
+
+
+def tcp_specs() -> dict[str, tuple[str, int, str]]:
+    """Runs over TCP: RunSpec, how often it is measured, and what it is."""
+    second = 1_000_000_000
+    stack = {"profile": "linux-2.6.17"}
+    tcp = {"kind": "tcp", **stack, "tcp": {"nagle": "off"}}
+
+    def bottleneck(delay_ms: int, rate: int, packets: int) -> dict[str, object]:
+        queue = {"kind": "drop-tail-packets", "limit_pkts": packets}
+        return {"one_way_delay_ns": delay_ms * 1_000_000, "rate_bps": rate, "queue": queue}
+
+    def bulk(flows: int, window: int) -> dict[str, object]:
+        transfers = {"flows": flows, "receive_window_bytes": window, "stack": stack}
+        return {"settle_ns": 0, "bulk": transfers}
+
+    voice = _spec(
+        "tcp_voice",
+        duration_ns=300 * second,
+        workload={"kind": "media", "payload_bytes": 160},
+        transport=tcp,
+        path={"one_way_delay_ns": 50_000_000, "loss": {"kind": "bernoulli", "rate": 0.01}},
+    )
+    transfers = _spec(
+        "tcp_bulk",
+        duration_ns=60 * second,
+        # A run has a flow under study: here one byte a second.
+        workload={"kind": "media", "payload_bytes": 1, "interval_ns": second},
+        transport=tcp,
+        path=bottleneck(20, 10_000_000, 60),
+        competing=bulk(6, 65_536),
+    )
+    video = _spec(
+        "tcp_video_and_bulk",
+        duration_ns=300 * second,
+        workload={"kind": "media", "payload_bytes": 1434, "flows": 5},
+        transport=tcp,
+        path=bottleneck(50, 30_000_000, 100),
+        competing=bulk(5, 1 << 20),
+    )
+    return {
+        "tcp_voice": (
+            voice,
+            1001,
+            "174 B each 20 ms over TCP, 1 % loss, RTT 100 ms, 300 s virtual",
+        ),
+        "tcp_bulk": (
+            transfers,
+            51,
+            "six bulk transfers, 10 Mb/s, 20 ms one way, 60-packet drop-tail, 60 s virtual",
+        ),
+        "tcp_video_and_bulk": (
+            video,
+            11,
+            "five 573 kb/s video flows and five bulk transfers, 30 Mb/s, 50 ms one way, "
+            "100-packet drop-tail, 300 s virtual",
+        ),
+    }
+
+
+def tcp_runs() -> list[Figure]:
+    """Runs over TCP on one core each."""
+    figures = []
+    for name, (spec, times, what) in tcp_specs().items():
+
+        def once(spec: str = spec) -> float:
+            begin = time.perf_counter()
+            _core.run([spec])
+            return time.perf_counter() - begin
+
+        once()
+        wall = statistics.median(once() for _ in range(times))
+        conditions = f"{what}, one core, median of {times}"
+        figures.append(Figure(name, wall * 1e3, "ms", None, None, conditions))
+    return figures
+
+
+def _study(name: str) -> float:
+    """Seconds that a shipped study takes with its report, as a user runs it."""
+    command = [sys.executable, "-m", "headway", "run", name]
+    with tempfile.TemporaryDirectory() as out:
+        begin = time.perf_counter()
+        subprocess.run(
+            [*command, "--out", f"{out}/results", "--progress", "none"],
+            cwd=ROOT,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        return time.perf_counter() - begin
+
+
+def competing_campaigns(runs: int = 3) -> list[Figure]:
+    """The campaigns of SIP beside bulk transfers (Table 2) and web traffic (Table 3)."""
+    campaigns = {
+        "sip-competing-tcp": "640 runs beside bulk transfers",
+        "sip-competing-web": "480 runs beside web traffic",
+    }
+    figures = []
+    for name, what in campaigns.items():
+        wall = statistics.median(_study(name) for _ in range(runs))
+        conditions = f"{what} and the report, {os.cpu_count()} cores, median of {runs}"
+        figures.append(Figure(name.replace("-", "_"), wall, "s", None, None, conditions))
+    return figures
+
+
 def whole_study(runs: int = 3) -> list[Figure]:
     """The study sip-random-loss with its report, as a user runs it."""
-    command = [sys.executable, "-m", "headway", "run", "sip-random-loss"]
-    walls: list[float] = []
-    for _ in range(runs):
-        with tempfile.TemporaryDirectory() as out:
-            begin = time.perf_counter()
-            subprocess.run(
-                [*command, "--out", f"{out}/results", "--progress", "none"],
-                cwd=ROOT,
-                check=True,
-                stdout=subprocess.DEVNULL,
-            )
-            walls.append(time.perf_counter() - begin)
+    walls = [_study("sip-random-loss") for _ in range(runs)]
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     conditions = f"3360 runs and the report, {os.cpu_count()} cores, median of {runs}"
     return [
@@ -108,19 +205,8 @@ def whole_study(runs: int = 3) -> list[Figure]:
 
 def radio_campaigns(runs: int = 3) -> list[Figure]:
     """Both campaigns of SIP in an 802.11b cell with their reports, one after the other."""
-    walls: list[float] = []
-    for _ in range(runs):
-        with tempfile.TemporaryDirectory() as out:
-            begin = time.perf_counter()
-            for name in ("sip-wifi-unloaded", "sip-wifi-loaded"):
-                command = [sys.executable, "-m", "headway", "run", name]
-                subprocess.run(
-                    [*command, "--out", f"{out}/{name}", "--progress", "none"],
-                    cwd=ROOT,
-                    check=True,
-                    stdout=subprocess.DEVNULL,
-                )
-            walls.append(time.perf_counter() - begin)
+    names = ("sip-wifi-unloaded", "sip-wifi-loaded")
+    walls = [sum(_study(name) for name in names) for _ in range(runs)]
     conditions = (
         f"285 runs of 500 transactions, saturated background included, and both reports, "
         f"{os.cpu_count()} cores, median of {runs}"
@@ -128,9 +214,23 @@ def radio_campaigns(runs: int = 3) -> list[Figure]:
     return [Figure("sip_wifi_campaigns", statistics.median(walls), "s", None, None, conditions)]
 
 
+def sctp_stacks() -> list[Figure]:
+    """CPU time of the user-space SCTP stacks; usrsctp is the peer."""
+    command = [sys.executable, str(ROOT / "bench" / "sctp" / "run.py"), "--json"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [Figure(**figure) for figure in json.loads(told)]
+
+
 def main() -> None:
     """Measures everything, prints a table and writes the results."""
-    figures = [*standard_run(), *whole_study(), *radio_campaigns()]
+    figures = [
+        *standard_run(),
+        *tcp_runs(),
+        *whole_study(),
+        *radio_campaigns(),
+        *competing_campaigns(),
+        *sctp_stacks(),
+    ]
     table = Table("figure", "value", "unit", "peer", "ratio", "conditions")
     for figure in figures:
         peer = "" if figure.peer is None else f"{figure.peer:.4g}"

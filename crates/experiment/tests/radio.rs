@@ -1,4 +1,4 @@
-//! SIP over UDP, over links and at the edge of a radio cell.
+//! SIP over UDP, SCTP and TCP, over links and at the edge of a radio cell.
 
 mod support;
 
@@ -52,12 +52,16 @@ fn everywhere() -> Vec<Json> {
     let weak = json!({ "retry_limit": 0, "snr_db": 5.0, "symmetric": true });
     let loaded = json!({ "snr_db": 6.0, "background": { "traffic": "cbr" },
         "voice": { "interval_ns": 50_000_000 } });
-    let sctp = json!({ "kind": "sctp", "delivery": "unordered" });
+    let transports = [
+        json!({ "kind": "udp" }),
+        json!({ "kind": "sctp", "delivery": "unordered" }),
+        json!({ "kind": "tcp", "profile": "linux-6" }),
+    ];
     [links, weak, loaded]
         .into_iter()
         .flat_map(|path| {
-            [json!({ "kind": "udp" }), sctp.clone()]
-                .map(|transport| json!({ "path": path.clone(), "transport": transport }))
+            let over = |transport: &Json| json!({ "path": path.clone(), "transport": transport });
+            transports.iter().map(over).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -320,7 +324,6 @@ fn a_table_of_runs_at_the_edge() {
     let mut table = String::from(
         "transport load  snr r | ok fail plain | mean_us p95_us | invites oks lost | tries retries busy_ms\n",
     );
-    let sctp = json!({ "kind": "sctp", "delivery": "unordered" });
     for (transport, load, snr_db, r) in [
         ("udp", "none", 4.0, 0),
         ("udp", "none", 4.0, 2),
@@ -330,11 +333,12 @@ fn a_table_of_runs_at_the_edge() {
         ("udp", "cbr", 7.0, 2),
         ("sctp", "none", 5.0, 2),
         ("sctp", "cbr", 6.0, 4),
+        ("tcp", "none", 5.0, 2),
+        ("tcp", "cbr", 6.0, 4),
     ] {
-        let carrier = if transport == "udp" {
-            json!({ "kind": "udp" })
-        } else {
-            sctp.clone()
+        let carrier = match transport {
+            "sctp" => json!({ "kind": "sctp", "delivery": "unordered" }),
+            kind => json!({ "kind": kind }),
         };
         let result = run(&spec(json!({
             "transport": carrier,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{bytes, count, real, result, spec};
-use headway_experiment::results::RunResult;
+use headway_experiment::results::{FlowKind, FlowSample, RunResult};
 use headway_experiment::{RunSpec, run};
 use headway_sim::parallel_map;
 use proptest::prelude::*;
@@ -109,6 +109,36 @@ fn fillers_keep_the_window_and_do_not_count() {
     );
 }
 
+/// Three packets in a round trip keep fast retransmission at work: they are the
+/// duplicate ACKs for the last packet of a talk spurt (seed 4, section 8.2).
+#[test]
+fn three_packets_a_round_trip_in_silence_spare_timeouts() {
+    let rtt = 100_000_000;
+    let of = |filler: Json| {
+        let silence = json!({ "filler_interval_ns": filler });
+        voice(json!({
+            "duration_ns": 600_000_000_000_u64,
+            "workload": { "silence": silence },
+            "path": { "loss": { "kind": "bernoulli", "rate": 0.01 }, "reverse": { "loss": { "kind": "none" } } },
+        }))
+    };
+    let (without, with) = (of(Json::Null), of(json!(rtt / 3)));
+    // Talk spurts of 1 s: some 230 of them, 1 % of which lose one of their last
+    // three packets.
+    assert!(count(&without, "timeouts") >= 3);
+    assert!(count(&with, "timeouts") * 2 < count(&without, "timeouts"));
+    let share = |result| real(result, "timeout_share");
+    assert!(share(&with) < share(&without) / 2.0);
+    // Never fewer than three packets in a round trip, both ways of the voice.
+    let mut times: Vec<u64> = with
+        .messages
+        .iter()
+        .map(|m| m.row.handed_over.as_nanos())
+        .collect();
+    times.sort_unstable();
+    assert!(times.windows(4).all(|w| w[3] - w[0] <= rtt + 20_000_000));
+}
+
 #[test]
 fn a_recording_is_sent_again() {
     let messages = json!([
@@ -165,6 +195,63 @@ fn bulk_transfers_fill_the_bottleneck_and_share_it() {
     assert!((real(&result, "flow_rtt_mean_s") - rtt).abs() < 0.02);
     let lost = count(&result, "packets_lost_queue");
     assert!(lost > 0 && count(&result, "packets_lost_wire") == 0);
+}
+
+#[test]
+fn windows_and_flows_on_request() {
+    let change = json!({ "workload": { "flows": 2 }, "collect": { "windows": true } });
+    let result = result(beside(change));
+    // The window over time: its mean is that of the metrics.
+    let of = |flow, forward| {
+        let mine = result.windows.iter();
+        mine.filter(move |w| w.flow == flow && w.forward == forward)
+            .collect::<Vec<_>>()
+    };
+    let first = of(0, true);
+    assert!(first.len() > 10 && !of(1, true).is_empty());
+    assert!(first.is_sorted_by(|a, b| a.at <= b.at && a.cwnd_bytes != b.cwnd_bytes));
+    let begin = first[0].at.as_secs_f64();
+    assert!((5.0..5.3).contains(&begin), "{begin}");
+    let end = real(&result, "virtual_s");
+    let ends = first[1..].iter().map(|w| w.at.as_secs_f64()).chain([end]);
+    let sum: f64 = first
+        .iter()
+        .zip(ends)
+        .map(|(w, until)| w.cwnd_bytes as f64 * (until - w.at.as_secs_f64()))
+        .sum();
+    let mean = real(&result, "cwnd_mean_bytes");
+    assert!((sum / (end - begin) / mean - 1.0).abs() < 1e-6);
+    let most = first.iter().map(|w| w.cwnd_bytes).max();
+    assert_eq!(most, Some(count(&result, "cwnd_max_bytes")));
+
+    // Loss, round trip and goodput of each flow add up to the metrics of all.
+    let kind = |kind| result.flows.iter().filter(move |f| f.kind == kind);
+    let study: Vec<_> = kind(FlowKind::Study).collect();
+    let bulk: Vec<_> = kind(FlowKind::Bulk).collect();
+    assert_eq!((study.len(), bulk.len(), result.flows.len()), (2, 6, 8));
+    assert_eq!(
+        bulk.iter().map(|f| f.flow).collect::<Vec<_>>(),
+        [0, 1, 2, 3, 4, 5]
+    );
+    let loss = |flows: &[&FlowSample]| {
+        let sum = |of: fn(&FlowSample) -> u64| flows.iter().map(|f| of(f)).sum::<u64>();
+        sum(|f| f.packets_lost) as f64 / sum(|f| f.packets) as f64
+    };
+    assert!((loss(&study) - real(&result, "flow_loss_share")).abs() < 1e-12);
+    assert!((loss(&bulk) - real(&result, "background_loss_share")).abs() < 1e-12);
+    for flow in &result.flows {
+        let rtt = flow.round_trip.unwrap().as_secs_f64();
+        assert!((0.06..0.115).contains(&rtt), "{rtt}");
+    }
+    let goodput: Vec<f64> = bulk.iter().map(|f| f.goodput_bps.unwrap()).collect();
+    let sum: f64 = goodput.iter().sum();
+    assert!((sum / real(&result, "bulk_goodput_bps") - 1.0).abs() < 1e-12);
+    let squares: f64 = goodput.iter().map(|x| x * x).sum();
+    assert!((sum * sum / 6.0 / squares - real(&result, "bulk_jain")).abs() < 1e-12);
+    assert!(study.iter().all(|f| f.goodput_bps.is_none()));
+
+    let without = common::result(beside(json!({})));
+    assert!(without.windows.is_empty() && without.flows.is_empty());
 }
 
 #[test]
@@ -310,6 +397,53 @@ fn the_first_flow_is_the_same_however_many_there_are() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Over UDP a packet comes once or never, as the path says, and its delay is
+    /// the network's.
+    #[test]
+    fn every_datagram_once_or_never(
+        flows in 1_u32..4,
+        payload in 1_u32..1400,
+        loss in 0.0..0.3_f64,
+        duplicate in 0.0..0.3_f64,
+        reorder in 0.0..0.3_f64,
+        limit in 5_u32..60,
+        bulk in 0_u32..4,
+        both in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let result = result(json!({
+            "seed": format!("{seed:016x}"),
+            "duration_ns": 3_000_000_000_u64,
+            "workload": {
+                "kind": "media", "flows": flows, "payload_bytes": payload,
+                "direction": if both { "both" } else { "forward" },
+            },
+            "transport": { "kind": "udp" },
+            "path": {
+                "rate_bps": 10_000_000,
+                "queue": { "kind": "drop-tail-packets", "limit_pkts": limit },
+                "loss": { "rate": loss },
+                "duplicate": { "probability": duplicate },
+                "reorder": { "probability": reorder, "extra_delay_ns": 25_000_000 },
+            },
+            "competing": { "settle_ns": 1_000_000_000, "bulk": { "flows": bulk } },
+        }));
+        prop_assert!(result.complete);
+        let sent = count(&result, "media_packets");
+        let ways = if both { 2 } else { 1 };
+        prop_assert_eq!(sent, u64::from(flows) * 150 * ways);
+        prop_assert_eq!(count(&result, "media_received") + count(&result, "lost_chunks"), sent);
+        let mut ids: Vec<u64> = result.messages.iter().map(|m| m.row.id).collect();
+        prop_assert_eq!(ids.len() as u64, count(&result, "media_received"));
+        ids.sort_unstable();
+        ids.dedup();
+        prop_assert_eq!(ids.len(), result.messages.len());
+        for sample in &result.messages {
+            prop_assert_eq!(sample.row.parts.delay(), sample.row.delay);
+            prop_assert_eq!(sample.row.parts.network, sample.row.delay);
+        }
+    }
 
     /// Every packet once and in order over every reliable transport, with a delay
     /// that adds up, in a crowd and with a path that loses, doubles and reorders.

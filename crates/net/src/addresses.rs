@@ -10,7 +10,8 @@ use headway_sansio::Address;
 /// It is bounded, because on a real network anybody can invent sources: where it
 /// is full the address unused for longest is forgotten. A number is never given
 /// twice, so a machine that still holds a forgotten one reaches nobody rather
-/// than a stranger.
+/// than a stranger. Addresses that are in use can be pinned ([`Self::pin`]): they
+/// stay, however many strangers come, and do not count against the capacity.
 #[derive(Debug)]
 pub struct AddressTable {
     capacity: usize,
@@ -26,6 +27,8 @@ pub struct AddressTable {
 struct Entry {
     socket: SocketAddr,
     last_use: u64,
+    /// How often it is pinned.
+    pins: u32,
 }
 
 impl AddressTable {
@@ -51,15 +54,75 @@ impl AddressTable {
         }
         let number = self.next_number;
         self.next_number = number.checked_add(1)?;
-        if self.entries.len() >= self.capacity {
+        self.make_room();
+        self.numbers.insert(socket, number);
+        self.enter(number, socket);
+        Some(Address(number))
+    }
+
+    /// Keeps an address until it is unpinned as often as it was pinned. Says
+    /// whether the table holds it.
+    pub fn pin(&mut self, number: Address) -> bool {
+        let Some(entry) = self.entries.get_mut(&number.0) else {
+            return false;
+        };
+        if entry.pins == 0 {
+            self.by_use.remove(&entry.last_use);
+        }
+        entry.pins += 1;
+        true
+    }
+
+    /// Takes one pin off. Without pins an address may be forgotten again.
+    pub fn unpin(&mut self, number: Address) {
+        let Some(entry) = self.entries.get_mut(&number.0) else {
+            return;
+        };
+        if entry.pins == 1 {
+            self.uses += 1;
+            entry.last_use = self.uses;
+            self.by_use.insert(self.uses, number.0);
+        }
+        entry.pins = entry.pins.saturating_sub(1);
+        while self.by_use.len() > self.capacity {
             self.forget_oldest();
         }
+    }
+
+    /// From now on a number stands for another address, as when a peer's address
+    /// translator gave it a new port. A number that was forgotten, or never given,
+    /// comes to stand for the address as well. The address keeps the number that
+    /// it has, if it has one.
+    pub fn redirect(&mut self, number: Address, socket: SocketAddr) {
+        self.numbers.entry(socket).or_insert(number.0);
+        let Some(entry) = self.entries.get_mut(&number.0) else {
+            self.make_room();
+            self.enter(number.0, socket);
+            self.next_number = self.next_number.max(number.0.saturating_add(1));
+            return;
+        };
+        let before = std::mem::replace(&mut entry.socket, socket);
+        if before != socket && self.numbers.get(&before) == Some(&number.0) {
+            self.numbers.remove(&before);
+        }
+        self.touch(number.0);
+    }
+
+    fn make_room(&mut self) {
+        if self.by_use.len() >= self.capacity {
+            self.forget_oldest();
+        }
+    }
+
+    fn enter(&mut self, number: u32, socket: SocketAddr) {
         self.uses += 1;
-        self.numbers.insert(socket, number);
         self.by_use.insert(self.uses, number);
-        let last_use = self.uses;
-        self.entries.insert(number, Entry { socket, last_use });
-        Some(Address(number))
+        let entry = Entry {
+            socket,
+            last_use: self.uses,
+            pins: 0,
+        };
+        self.entries.insert(number, entry);
     }
 
     /// The address behind a number, unless it has been forgotten.
@@ -81,7 +144,9 @@ impl AddressTable {
     }
 
     fn touch(&mut self, number: u32) {
-        if let Some(entry) = self.entries.get_mut(&number) {
+        if let Some(entry) = self.entries.get_mut(&number)
+            && entry.pins == 0
+        {
             self.by_use.remove(&entry.last_use);
             self.uses += 1;
             entry.last_use = self.uses;
@@ -92,6 +157,7 @@ impl AddressTable {
     fn forget_oldest(&mut self) {
         if let Some((_, number)) = self.by_use.pop_first()
             && let Some(entry) = self.entries.remove(&number)
+            && self.numbers.get(&entry.socket) == Some(&number)
         {
             self.numbers.remove(&entry.socket);
         }
@@ -139,5 +205,44 @@ mod tests {
             (table.len(), table.numbers.len(), table.by_use.len()),
             (3, 3, 3)
         );
+    }
+
+    #[test]
+    fn what_is_pinned_stays_through_a_flood() {
+        let mut table = AddressTable::new(Address(0), 3);
+        let live = table.number(socket(1)).unwrap();
+        assert!(table.pin(live) && table.pin(live));
+        for port in 1000..5000 {
+            table.number(socket(port));
+        }
+        assert_eq!((table.number(socket(1)), table.len()), (Some(live), 4));
+        table.unpin(live);
+        assert_eq!(table.socket(live), Some(socket(1)));
+        table.unpin(live);
+        assert_eq!(table.len(), 3);
+        for port in 1000..5000 {
+            table.number(socket(port));
+        }
+        assert_eq!(table.socket(live), None);
+        assert!(!table.pin(live));
+    }
+
+    #[test]
+    fn a_number_moves_to_another_address() {
+        let mut table = AddressTable::new(Address(0), 8);
+        let peer = table.number(socket(1)).unwrap();
+        let other = table.number(socket(2)).unwrap();
+        table.redirect(peer, socket(3));
+        assert_eq!(table.socket(peer), Some(socket(3)));
+        assert_eq!(table.number(socket(3)), Some(peer));
+        assert_ne!(table.number(socket(1)), Some(peer));
+        // Onto an address that has a number already: that number keeps it.
+        table.redirect(peer, socket(2));
+        assert_eq!(table.socket(peer), Some(socket(2)));
+        assert_eq!(table.number(socket(2)), Some(other));
+        // A number that was forgotten comes back.
+        table.redirect(Address(77), socket(9));
+        assert_eq!(table.socket(Address(77)), Some(socket(9)));
+        assert_eq!(table.number(socket(9)), Some(Address(77)));
     }
 }

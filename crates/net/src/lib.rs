@@ -13,8 +13,10 @@
 //! * [`AddressTable`] maps socket addresses to [`headway_sansio::Address`].
 //! * [`Timeouts`] keeps the times of many machines that share one driver.
 //!
-//! Everything here belongs to one thread. The descriptors are plain, so an
+//! All of these belong to one thread. The descriptors are plain, so an
 //! asynchronous runtime can watch a [`UdpPort`] as well.
+//!
+//! [`sctp`] is SCTP for programs: associations over UDP or IP, on tokio.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -60,6 +62,7 @@ mod addresses;
 mod clock;
 mod driver;
 mod poller;
+pub mod sctp;
 mod timeouts;
 mod udp;
 mod udp_host;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use headway_sansio::{Duration, Time};
 use nix::errno::Errno;
@@ -67,7 +67,7 @@ pub struct Poller {
 /// opens sockets while the poller is in use.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    epoll: Rc<Epoll>,
+    epoll: Arc<Epoll>,
 }
 
 /// Why a wait ended.
@@ -93,7 +93,7 @@ impl Poller {
         epoll.add(&alarm, EpollEvent::new(EpollFlags::EPOLLIN, ALARM))?;
         Ok(Self {
             registry: Registry {
-                epoll: Rc::new(epoll),
+                epoll: Arc::new(epoll),
             },
             clock,
             alarm,

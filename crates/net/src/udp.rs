@@ -54,6 +54,16 @@ pub struct UdpCounters {
     pub unreachable: u64,
 }
 
+impl std::ops::AddAssign for UdpCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.received += other.received;
+        self.sent += other.sent;
+        self.overflowed += other.overflowed;
+        self.unsent += other.unsent;
+        self.unreachable += other.unreachable;
+    }
+}
+
 /// A socket that reads and writes in batches and never waits.
 #[derive(Debug)]
 pub struct UdpPort {
@@ -107,6 +117,11 @@ impl UdpPort {
         Self::open(socket, true)
     }
 
+    /// Any socket that sends and receives datagrams, such as a raw one.
+    pub(crate) fn over(socket: UdpSocket) -> io::Result<Self> {
+        Self::open(socket, false)
+    }
+
     fn open(socket: UdpSocket, connected: bool) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         setsockopt(&socket, sockopt::RcvBuf, &SOCKET_BUFFER)?;
@@ -149,7 +164,8 @@ impl UdpPort {
         self.counters
     }
 
-    /// Reads what is there, one batch at most, and appends it to `into`.
+    /// Reads what is there, one batch at most, and appends it to `into`. Says
+    /// whether the batch was full, so that there may be more.
     ///
     /// # Errors
     /// Where the socket is broken; what the network reports is only counted.
@@ -157,7 +173,7 @@ impl UdpPort {
         &mut self,
         buffers: &mut ReceiveBuffers,
         into: &mut Vec<Received>,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let control = nix::cmsg_space!(u32);
         // The kernel shortens the lengths in the headers, so they serve once.
         let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(control));
@@ -170,10 +186,11 @@ impl UdpPort {
         let fd = self.socket.as_raw_fd();
         let messages = match recvmmsg(fd, &mut headers, slices.iter_mut(), flags, None) {
             Ok(messages) => messages,
-            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(()),
+            Err(Errno::EAGAIN) => return Ok(false),
+            Err(Errno::EINTR) => return Ok(true),
             Err(error) if is_report(error) => {
                 self.counters.unreachable += 1;
-                return Ok(());
+                return Ok(true);
             }
             Err(error) => return Err(error.into()),
         };
@@ -186,6 +203,7 @@ impl UdpPort {
             }
             came.push((message.bytes, message.address.as_ref().and_then(to_std)));
         }
+        let full = came.len() == BATCH;
         for ((length, from), buffer) in came.into_iter().zip(&buffers.buffers) {
             self.counters.received += 1;
             if let Some(from) = from {
@@ -193,7 +211,7 @@ impl UdpPort {
                 into.push(Received { from, payload });
             }
         }
-        Ok(())
+        Ok(full)
     }
 
     /// Puts a datagram into the outbox, to be sent by [`Self::flush`]. A

@@ -71,12 +71,7 @@ impl UdpHost {
             ..UdpCounters::default()
         };
         for port in &self.ports {
-            let counters = port.counters();
-            total.received += counters.received;
-            total.sent += counters.sent;
-            total.overflowed += counters.overflowed;
-            total.unsent += counters.unsent;
-            total.unreachable += counters.unreachable;
+            total += port.counters();
         }
         total
     }

@@ -2,6 +2,7 @@
 
 mod failure;
 mod relay;
+mod sctp_echo;
 mod sip;
 mod units;
 
@@ -22,6 +23,8 @@ enum Command {
     Relay(relay::Args),
     #[command(subcommand)]
     Sip(sip::Args),
+    #[command(subcommand)]
+    SctpEcho(sctp_echo::Args),
 }
 
 fn main() -> ExitCode {
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Relay(args) => relay::run(&args),
         Command::Sip(args) => sip::run(&args),
+        Command::SctpEcho(args) => sctp_echo::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

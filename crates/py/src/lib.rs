@@ -9,12 +9,13 @@ use pyo3::types::{PyBytes, PyDict};
 use headway_experiment::{Batches, RunSpec, run_all, stack_profiles};
 
 /// Runs the specs one after another and returns the tables `runs`,
-/// `distributions`, `messages` and `transactions` as Arrow IPC streams.
+/// `distributions`, `messages`, `transactions`, `windows` and `flows` as Arrow IPC
+/// streams.
 ///
 /// Raises ValueError where a spec cannot be run; the message begins with its key.
 #[pyfunction]
 fn run<'py>(py: Python<'py>, specs: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
-    let tables = py.detach(|| -> Result<[(&'static str, Vec<u8>); 4], PyErr> {
+    let tables = py.detach(|| -> Result<Vec<(&'static str, Vec<u8>)>, PyErr> {
         let specs = specs
             .iter()
             .map(|text| RunSpec::from_json(text))
@@ -23,21 +24,19 @@ fn run<'py>(py: Python<'py>, specs: Vec<String>) -> PyResult<Bound<'py, PyDict>>
         let results = run_all(&specs).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         let internal = |e: headway_experiment::ResultError| PyRuntimeError::new_err(e.to_string());
         let batches = Batches::of(&results).map_err(internal)?;
-        Ok([
-            ("runs", Batches::encode(&batches.runs).map_err(internal)?),
-            (
-                "distributions",
-                Batches::encode(&batches.distributions).map_err(internal)?,
-            ),
-            (
-                "messages",
-                Batches::encode(&batches.messages).map_err(internal)?,
-            ),
-            (
-                "transactions",
-                Batches::encode(&batches.transactions).map_err(internal)?,
-            ),
-        ])
+        let tables = [
+            ("runs", &batches.runs),
+            ("distributions", &batches.distributions),
+            ("messages", &batches.messages),
+            ("transactions", &batches.transactions),
+            ("windows", &batches.windows),
+            ("flows", &batches.flows),
+        ];
+        let encoded = tables.map(|(name, batch)| Ok((name, Batches::encode(batch)?)));
+        encoded
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(internal)
     })?;
     let dict = PyDict::new(py);
     for (name, bytes) in &tables {

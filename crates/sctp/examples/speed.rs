@@ -49,6 +49,7 @@ impl Run {
             ppid: 0,
             unordered,
             payload: Payload::Sized(225),
+            ..Message::default()
         }
     }
 

@@ -14,7 +14,7 @@
 //! let mut now = Time::ZERO;
 //! let mut client = Association::connect(now, config.clone(), seed.stream("client"), 9000, 5060);
 //! let mut server = Association::listen(config, seed.stream("server"), 5060);
-//! let hello = Message { stream: 0, ppid: 0, unordered: false, payload: Payload::Sized(450) };
+//! let hello = Message { payload: Payload::Sized(450), ..Message::default() };
 //! client.send(now, hello).unwrap();
 //!
 //! let mut received = None;
@@ -55,6 +55,7 @@ mod out_of_the_blue;
 mod outbound;
 mod packet;
 mod path;
+mod reconfig;
 mod secret;
 mod stats;
 mod types;
@@ -69,11 +70,14 @@ pub use config::{
 pub use endpoint::{
     AssociationId, ConnectError, Endpoint, EndpointEvent, EndpointOutput, EndpointStats,
 };
-pub use event::{Event, LostReason, Message, MessageId, Received, SendError};
+pub use event::{
+    Event, LostReason, Message, MessageId, Part, Policy, Received, Reliability, SendError,
+};
 pub use host::{AddressBook, Host, Numbered};
 pub use packet::{
     COMMON_HEADER_BYTES, Cause, Chunk, Chunks, DataChunk, ForwardTsn, GapBlock, Init, Interleaving,
     Packet, Parameter, ParseError, Sack, Skipped, SkippedMid, SkippedSsn, Trace,
 };
-pub use stats::{PathState, PathStats, PathStatus, Stats};
+pub use reconfig::{ReconfigError, ReconfigRequest, ReconfigResult};
+pub use stats::{Abandoned, PathState, PathStats, PathStatus, Stats};
 pub use types::{Mid, Ssn, Tsn};

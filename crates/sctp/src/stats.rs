@@ -59,6 +59,30 @@ pub struct Stats {
     /// Chunks acknowledged beyond a gap and then dropped because the receive
     /// buffer was full (RFC 9260, section 6.2).
     pub data_chunks_reneged: u64,
+    /// FORWARD-TSN and I-FORWARD-TSN chunks sent.
+    pub forwards_sent: u64,
+    /// FORWARD-TSN and I-FORWARD-TSN chunks taken.
+    pub forwards_received: u64,
+    /// Messages given up by their reliability, all policies and streams together.
+    pub messages_abandoned: Abandoned,
+    /// Parts of messages delivered.
+    pub parts_received: u64,
+}
+
+/// How many messages were given up (RFC 7496, section 4.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Abandoned {
+    /// Before any of them was sent.
+    pub unsent: u64,
+    /// After some of them was sent.
+    pub sent: u64,
+}
+
+impl core::ops::AddAssign for Abandoned {
+    fn add_assign(&mut self, other: Self) {
+        self.unsent += other.unsent;
+        self.sent += other.sent;
+    }
 }
 
 impl Stats {

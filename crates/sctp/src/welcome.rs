@@ -1,6 +1,8 @@
 //! The answer to an INIT (RFC 9260, sections 5.1 and 5.2): an INIT ACK with a
 //! cookie in which everything is, so that nothing is kept; or a refusal.
 
+use std::net::IpAddr;
+
 use headway_sansio::{Address, Time};
 
 use crate::cookie::{Cookie, KeyRing};
@@ -50,6 +52,7 @@ pub(crate) fn introduce(
     let announcement = Announcement {
         addresses: host.announced().collect(),
         extensions,
+        error_detection: config.zero_checksum_method,
         ..Announcement::default()
     };
     let mut parameters: Vec<Parameter> = more.into_iter().collect();
@@ -86,20 +89,34 @@ pub(crate) fn refusal(cause: Cause) -> Chunk {
 }
 
 impl Config {
-    /// The extensions that this side offers: none, as the procedures behind them
-    /// (RFC 3758, 6525, 8260, 9653) are not part of this version. The codec and
-    /// the negotiation know them.
+    /// The extensions that this side offers.
     pub(crate) const fn extensions(&self) -> Extensions {
-        Extensions::NONE
+        Extensions {
+            partial_reliability: self.partial_reliability,
+            interleaving: self.interleaving,
+            reconfiguration: self.reconfiguration,
+            // Which this side takes from anybody depends on what carries the packets.
+            zero_checksum: false,
+        }
     }
 
     /// The extensions that both sides know.
     pub(crate) fn agreed(&self, said: &Announcement) -> Extensions {
-        self.extensions().and(said.extensions)
+        let method = self.zero_checksum_method;
+        Extensions {
+            zero_checksum: method.is_some() && method == said.error_detection,
+            ..self.extensions().and(said.extensions)
+        }
     }
 }
 
 impl Welcome<'_> {
+    /// The address of an INIT, unless there is only one peer, without a number.
+    fn source_ip(&self, caller: Caller) -> Option<IpAddr> {
+        let numbered = caller.address != Address::default();
+        self.host.book.ip(caller.address).filter(|_| numbered)
+    }
+
     /// Answers an INIT whose tag is not zero.
     pub(crate) fn answer(
         &self,
@@ -116,6 +133,13 @@ impl Welcome<'_> {
             return refusal(unresolvable(name));
         }
         let extensions = self.config.agreed(&said);
+        // The last one is that of the INIT itself, by which the caller is known again
+        // where its number has been forgotten meanwhile.
+        let mut addresses = said.addresses;
+        if let Some(ip) = self.source_ip(caller) {
+            addresses.retain(|listed| *listed != ip);
+            addresses.push(ip);
+        }
         let cookie = Cookie {
             created: now,
             lifetime: self.config.cookie_lifetime + said.preserve.min(MOST_PRESERVED),
@@ -132,7 +156,7 @@ impl Welcome<'_> {
             inbound_streams: init.outbound_streams,
             source: caller.address,
             extensions,
-            addresses: said.addresses,
+            addresses,
         };
         let sealed = Parameter {
             kind: parameter::STATE_COOKIE,

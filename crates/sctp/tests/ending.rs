@@ -48,6 +48,7 @@ fn section_9_2_outstanding_messages_come_first() {
         ppid: 0,
         unordered: false,
         payload,
+        ..Message::default()
     };
     assert_eq!(pair.a.send(pair.now, message), Err(SendError::Closing));
     pair.run_ms(60_000);
@@ -340,4 +341,29 @@ fn section_3_2_unknown_chunks_go_by_their_high_bits() {
             u64::from(goes_on)
         );
     }
+}
+
+#[test]
+fn section_9_2_a_shutdown_with_a_stray_number_is_answered() {
+    // Everything is acknowledged, and the peer's SHUTDOWN acknowledges a number
+    // far below all that was ever sent, as pion 1.11 does.
+    let mut pair = Pair::established(Config::default());
+    pair.send(End::B, 0, false, 100);
+    pair.run_ms(1000);
+    assert_eq!(pair.b.flight_bytes(), 0);
+    let is_shutdown = |chunk: &Chunk| matches!(chunk, Chunk::Shutdown { .. });
+    pair.wire = losing(move |_, _, packet| packet.chunks.iter().any(is_shutdown));
+    shutdown(&mut pair, End::A);
+    let (_, _, mut stray) = pair.log.pop().unwrap();
+    for chunk in &mut stray.chunks {
+        if let Chunk::Shutdown { cumulative_tsn } = chunk {
+            *cumulative_tsn = Tsn(cumulative_tsn.0.wrapping_sub(100_000_000));
+        }
+    }
+    let now = pair.now;
+    pair.b.handle_input(now, stray);
+    pair.drain();
+    pair.run_ms(1000);
+    assert!(pair.has_event(End::A, &Event::ShutdownComplete));
+    assert!(pair.has_event(End::B, &Event::ShutdownComplete));
 }

@@ -560,3 +560,89 @@ fn an_association_that_is_over_has_no_name() {
     assert_ne!(next, client);
     assert!(world.ends[1].association(client).is_none());
 }
+
+/// A book that forgets a number, as a bounded table does in a flood of strangers, and
+/// knows the same address by another number afterwards.
+#[derive(Debug)]
+struct Forgetful;
+
+impl headway_sctp::AddressBook for Forgetful {
+    fn ip(&self, address: Address) -> Option<std::net::IpAddr> {
+        let last = match address.0 {
+            1 => 1,
+            // The client's old number is forgotten; these are two hosts.
+            20 => 2,
+            30 => 3,
+            _ => return None,
+        };
+        Some([10, 0, 0, last].into())
+    }
+
+    fn address(&self, _: std::net::IpAddr, _: Address) -> Option<Address> {
+        None
+    }
+}
+
+/// Where an address is known until the INIT has been answered.
+#[derive(Debug, Default)]
+struct Table(std::sync::atomic::AtomicBool);
+
+impl headway_sctp::AddressBook for Table {
+    fn ip(&self, address: Address) -> Option<std::net::IpAddr> {
+        let flooded = self.0.load(std::sync::atomic::Ordering::Relaxed);
+        if address.0 == 2 && !flooded {
+            return Some([10, 0, 0, 2].into());
+        }
+        headway_sctp::AddressBook::ip(&Forgetful, address)
+    }
+
+    fn address(&self, _: std::net::IpAddr, _: Address) -> Option<Address> {
+        None
+    }
+}
+
+#[test]
+fn a_caller_whose_number_is_forgotten_is_known_by_its_ip_address() {
+    // Comes back from the same IP address under a new number; from another one; from
+    // one that the INIT listed, but did not come from.
+    for (from, listed, taken) in [(20, None, true), (30, None, false), (30, Some(3), false)] {
+        let table = std::sync::Arc::new(Table::default());
+        let host = std::sync::Arc::new(headway_sctp::Host {
+            addresses: vec![Address(1)],
+            book: table.clone(),
+        });
+        let config = std::sync::Arc::new(Config::default());
+        let mut server = headway_sctp::Endpoint::new(config, host, [1; 32]);
+        server.listen(7);
+        let now = headway_sansio::Time::ZERO + Duration::from_secs(1);
+        let mut asks = init(5);
+        if let (Some(n), Chunk::Init(content)) = (listed, &mut asks.chunks[0]) {
+            content.parameters = vec![headway_sctp::Parameter {
+                kind: 5,
+                value: vec![10, 0, 0, n].into(),
+            }];
+        }
+        server.handle_input(now, datagram(2, 1, asks.clone()));
+        let ack = server.poll_transmit().unwrap().body;
+        let Chunk::InitAck(content) = &ack.chunks[0] else {
+            panic!()
+        };
+        table.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        let echo = Packet {
+            verification_tag: content.initiate_tag,
+            ..with_chunk(&asks, Chunk::CookieEcho(content.cookie().unwrap().clone()))
+        };
+        server.handle_input(now, datagram(from, 1, echo));
+        let id = server.associations().next().unwrap();
+        let first = server.association(id).unwrap().path(0).unwrap().remote;
+        // Where it is not known again, the association is with the number that the
+        // INIT had, and nobody is reached: not even one whose address was borrowed.
+        assert_eq!(
+            first,
+            Address(if taken { 20 } else { 2 }),
+            "{from} {listed:?}"
+        );
+        let answer = server.poll_transmit().unwrap();
+        assert_eq!(answer.destination, first);
+    }
+}

@@ -67,6 +67,7 @@ fn message(stream: u16, bytes: u32) -> Message {
         ppid: 0,
         unordered: false,
         payload: Payload::Sized(bytes),
+        ..Message::default()
     }
 }
 

@@ -124,6 +124,7 @@ fn run(config: &Config, weather: &Weather, plan: &[Planned], sized: bool, encode
             ppid: index as u32,
             unordered,
             payload,
+            ..Message::default()
         };
         let now = pair.now;
         pair.end(end).send(now, message).unwrap();

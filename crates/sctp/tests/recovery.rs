@@ -487,6 +487,7 @@ fn section_6_1_rule_d_bursts_are_limited() {
                         ppid: 0,
                         unordered: false,
                         payload,
+                        ..Message::default()
                     },
                 )
                 .unwrap();

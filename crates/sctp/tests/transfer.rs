@@ -64,6 +64,7 @@ fn section_6_2_second_packet_not_second_chunk() {
                     ppid: 0,
                     unordered: false,
                     payload,
+                    ..Message::default()
                 },
             )
             .unwrap();
@@ -216,6 +217,7 @@ fn section_6_9_long_messages_are_cut_and_put_together() {
                 ppid: 77,
                 unordered: false,
                 payload,
+                ..Message::default()
             },
         )
         .unwrap();
@@ -329,6 +331,7 @@ fn send_refuses_what_cannot_go() {
                 ppid: 0,
                 unordered: false,
                 payload,
+                ..Message::default()
             },
         )
     };
@@ -348,7 +351,8 @@ fn send_refuses_what_cannot_go() {
                     stream: 0,
                     ppid: 0,
                     unordered: false,
-                    payload: Payload::Sized(600)
+                    payload: Payload::Sized(600),
+                    ..Message::default()
                 }
             )
             .is_ok()
@@ -429,6 +433,7 @@ fn section_6_1_rule_a_a_closed_window_is_probed() {
                     ppid: 0,
                     unordered: false,
                     payload,
+                    ..Message::default()
                 },
             )
             .unwrap();

@@ -32,7 +32,7 @@ impl<B> Default for Flights<B> {
 }
 
 impl<B> Flights<B> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, flight: Flight<B>) -> u32 {
         if let Some(index) = self.free.pop() {
             self.slots[index as usize] = Some(flight);
@@ -43,7 +43,7 @@ impl<B> Flights<B> {
         (self.slots.len() - 1) as u32
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, index: u32) -> Flight<B> {
         self.free.push(index);
         self.slots[index as usize]

@@ -110,7 +110,8 @@ impl Application for MediaEnd {
         } else {
             self.received.packets += 1;
         }
-        self.received.out_of_order += u64::from(id.sequence < self.expected);
+        // A copy of the last one is not behind another.
+        self.received.out_of_order += u64::from(id.sequence + 1 < self.expected);
         self.expected = self.expected.max(id.sequence + 1);
     }
 

@@ -371,7 +371,17 @@ fn each(
     to: u64,
     mut act: impl FnMut(&mut Pending, u64),
 ) {
-    let mut index = spans.partition_point(|span| span.end <= from);
+    // What is new lies in the last span, what arrives in order in the first.
+    let mut index = if spans
+        .back()
+        .is_some_and(|span| span.start <= from && from < span.end)
+    {
+        spans.len() - 1
+    } else if spans.front().is_some_and(|span| span.end > from) {
+        0
+    } else {
+        spans.partition_point(|span| span.end <= from)
+    };
     while let Some(span) = spans.get(index)
         && span.start < to
     {

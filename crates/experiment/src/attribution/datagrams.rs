@@ -27,15 +27,18 @@ pub struct DatagramTrace {
     totals: Totals,
     rows: Option<Vec<MessageRow>>,
     under_way: BTreeMap<u64, Pending>,
-    lost: Vec<u64>,
+    /// `None` where nobody asks which were lost: they may be many.
+    lost: Option<Vec<u64>>,
 }
 
 impl DatagramTrace {
-    /// A trace that keeps a row for each message where `keep_rows` says so.
+    /// A trace that keeps a row for each message where `keep_rows` says so, and
+    /// the names of the lost ones where `keep_lost` does.
     #[must_use]
-    pub fn new(keep_rows: bool) -> Self {
+    pub fn new(keep_rows: bool, keep_lost: bool) -> Self {
         Self {
             rows: keep_rows.then(Vec::new),
+            lost: keep_lost.then(Vec::new),
             ..Self::default()
         }
     }
@@ -58,10 +61,11 @@ impl DatagramTrace {
         self.under_way.len() as u64
     }
 
-    /// The messages that were lost, in the order of their loss.
+    /// The messages that were lost, in the order of their loss, where they were
+    /// kept.
     #[must_use]
     pub fn lost_messages(&self) -> &[u64] {
-        &self.lost
+        self.lost.as_deref().unwrap_or_default()
     }
 
     /// The application handed over a message.
@@ -89,7 +93,9 @@ impl DatagramTrace {
     /// It was lost.
     pub fn lost(&mut self, id: u64) {
         self.totals.lost_chunks += 1;
-        self.lost.push(id);
+        if let Some(lost) = &mut self.lost {
+            lost.push(id);
+        }
         self.under_way.remove(&id);
     }
 
@@ -148,7 +154,7 @@ mod tests {
 
     #[test]
     fn all_delay_is_the_network_s_and_a_lost_message_has_none() {
-        let mut trace = DatagramTrace::new(true);
+        let mut trace = DatagramTrace::new(true, true);
         for id in [1, 2] {
             trace.handed_over(ms(id), id, 900);
             trace.sent(ms(id), id);

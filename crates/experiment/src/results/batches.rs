@@ -1,5 +1,7 @@
 //! Results as Arrow batches, encoded as IPC streams.
 
+mod levels;
+
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, ListBuilder, UInt64Builder};
@@ -14,7 +16,7 @@ use thiserror::Error;
 
 use super::{RunResult, TransactionSample, Value};
 
-/// The four tables of a set of runs.
+/// The tables of a set of runs.
 #[derive(Clone, Debug)]
 pub struct Batches {
     /// A row for each run.
@@ -25,6 +27,10 @@ pub struct Batches {
     pub messages: RecordBatch,
     /// A row for each transaction, where asked for.
     pub transactions: RecordBatch,
+    /// A row for each change of a congestion window, where asked for.
+    pub windows: RecordBatch,
+    /// A row for each flow of a shared path, where asked for.
+    pub flows: RecordBatch,
 }
 
 /// Results that do not make one table.
@@ -49,6 +55,8 @@ impl Batches {
             distributions: distributions(results)?,
             messages: messages(results)?,
             transactions: transactions(results)?,
+            windows: levels::windows(results)?,
+            flows: levels::flows(results)?,
         })
     }
 

@@ -27,6 +27,13 @@ pub struct Histogram {
     most: u64,
 }
 
+/// How far a search by rank has come: a bin, and how many values lie below it.
+#[derive(Clone, Debug, Default)]
+struct Cursor {
+    bin: usize,
+    before: u64,
+}
+
 /// The bin of a value.
 #[inline]
 fn bin(nanos: u64) -> usize {
@@ -134,30 +141,38 @@ impl Histogram {
     /// [`quantile`](super::quantile) on values spread evenly within their bins.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<f64> {
+        self.quantile_from(q, &mut Cursor::default())
+    }
+
+    /// The same, for one that is no lower than those asked for with this cursor
+    /// before.
+    fn quantile_from(&self, q: f64, cursor: &mut Cursor) -> Option<f64> {
         let last = self.count.checked_sub(1)?;
         let position = q.clamp(0.0, 1.0) * last as f64;
         let below = position.floor();
-        let low = self.order(below as u64);
-        let high = self.order((below as u64 + 1).min(last));
+        let low = self.order(below as u64, cursor);
+        // The next quantile may begin at the lower rank again.
+        let high = self.order((below as u64 + 1).min(last), &mut cursor.clone());
         Some((low + (high - low) * (position - below)) / 1e9)
     }
 
-    /// The value of rank `rank`, from zero, in nanoseconds.
-    fn order(&self, rank: u64) -> f64 {
+    /// The value of rank `rank`, from zero, in nanoseconds. Ranks must not fall
+    /// from one use of a cursor to the next.
+    fn order(&self, rank: u64, cursor: &mut Cursor) -> f64 {
         if rank + 1 >= self.count {
             return self.most as f64;
         }
         if rank == 0 {
             return self.least as f64;
         }
-        let mut before = 0;
-        for (bin, &count) in self.bins.iter().enumerate() {
-            if rank < before + count {
-                let (low, width) = bounds(bin);
-                let inside = ((rank - before) as f64 + 0.5) / count as f64;
+        for &count in &self.bins[cursor.bin..] {
+            if rank < cursor.before + count {
+                let (low, width) = bounds(cursor.bin);
+                let inside = ((rank - cursor.before) as f64 + 0.5) / count as f64;
                 return (low + width * inside).clamp(self.least as f64, self.most as f64);
             }
-            before += count;
+            cursor.before += count;
+            cursor.bin += 1;
         }
         self.most as f64
     }
@@ -166,7 +181,9 @@ impl Histogram {
     #[must_use]
     pub fn distribution(&self, metric: &'static str) -> Distribution {
         let step = 1.0 / (Distribution::POINTS - 1) as f64;
-        let quantiles = (0..Distribution::POINTS).filter_map(|i| self.quantile(i as f64 * step));
+        let mut cursor = Cursor::default();
+        let quantiles = (0..Distribution::POINTS)
+            .filter_map(|i| self.quantile_from(i as f64 * step, &mut cursor));
         Distribution {
             quantiles: quantiles.collect(),
             ..Distribution::of(metric, &[])

@@ -34,6 +34,55 @@ pub struct RunResult {
     pub messages: Vec<MessageSample>,
     /// Transactions, where they were asked for.
     pub transactions: Vec<TransactionSample>,
+    /// Congestion windows over time, where they were asked for.
+    pub windows: Vec<WindowSample>,
+    /// Flows of a shared path, where they were asked for.
+    pub flows: Vec<FlowSample>,
+}
+
+/// A congestion window from a moment on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WindowSample {
+    /// Number of the flow under study.
+    pub flow: u32,
+    /// Of the caller's side (forward) or of the answerer's (reverse).
+    pub forward: bool,
+    /// From when on.
+    pub at: Time,
+    /// The window in bytes, of all connections of the flow.
+    pub cwnd_bytes: u64,
+}
+
+/// Who a flow belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowKind {
+    /// It is under study.
+    Study,
+    /// A competing bulk transfer.
+    Bulk,
+    /// All competing web traffic together.
+    Web,
+    /// Competing short messages.
+    Messages,
+}
+
+/// One flow as the shared path saw it, from when the flows under study began.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowSample {
+    /// Number of the flow among those of its kind.
+    pub flow: u32,
+    /// Who it belongs to.
+    pub kind: FlowKind,
+    /// From the caller's side (forward) or to it (reverse).
+    pub forward: bool,
+    /// Packets offered to the path in that direction, and those that it lost.
+    pub packets: u64,
+    /// Those of them that it lost.
+    pub packets_lost: u64,
+    /// Mean time on the path there and back; undefined where one way is silent.
+    pub round_trip: Option<Duration>,
+    /// Bits per second delivered in order, of bulk transfers and short messages.
+    pub goodput_bps: Option<f64>,
 }
 
 /// A message as a row of the samples.

@@ -2,6 +2,7 @@
 //! depends on. `docs/runspec.md` describes it for readers.
 
 mod competing;
+mod dcsctp;
 mod dot11;
 mod error;
 mod path;
@@ -13,6 +14,7 @@ use headway_sansio::{Duration, Seed};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use competing::{Bulk, Competing, Messages, RivalTcp, Towards, Web};
+pub use dcsctp::{DcsctpOptions, DcsctpTransport};
 pub use dot11::{
     Background, BackgroundHearing, Dot11Path, ErrorSpec, Side, TraceSample, Traffic, Voice,
 };
@@ -75,6 +77,8 @@ pub struct Collect {
     pub messages: bool,
     /// A row for each transaction.
     pub transactions: bool,
+    /// The congestion window over time, and a row for each flow of a shared path.
+    pub windows: bool,
     /// Quantiles of each distribution.
     pub distributions: bool,
 }
@@ -84,6 +88,7 @@ impl Default for Collect {
         Self {
             messages: false,
             transactions: false,
+            windows: false,
             distributions: true,
         }
     }

@@ -4,7 +4,7 @@ use headway_apps::{Delivery, Reliability};
 use headway_sctp::{Config, Overrides};
 use serde::Deserialize;
 
-use super::{SpecError, TcpKind, TcpTransport, WorkloadSpec};
+use super::{DcsctpTransport, SpecError, TcpKind, TcpTransport, WorkloadSpec};
 
 /// What carries the messages.
 #[derive(Clone, Debug, Deserialize)]
@@ -12,6 +12,8 @@ use super::{SpecError, TcpKind, TcpTransport, WorkloadSpec};
 pub enum TransportSpec {
     /// One SCTP association.
     Sctp(Box<SctpTransport>),
+    /// One association of the crate `dcsctp`.
+    Dcsctp(Box<DcsctpTransport>),
     /// Each message a UDP datagram.
     Udp(UdpTransport),
     /// One TCP connection.
@@ -65,6 +67,17 @@ pub enum DeliveryKind {
     Unordered,
 }
 
+impl DeliveryKind {
+    /// The mapping of messages onto so many streams.
+    pub(super) fn over(self, streams: u16) -> Delivery {
+        match self {
+            Self::Ordered => Delivery::Ordered,
+            Self::Streams => Delivery::Streams(streams),
+            Self::Unordered => Delivery::Unordered,
+        }
+    }
+}
+
 impl Default for SctpTransport {
     fn default() -> Self {
         Self {
@@ -80,11 +93,7 @@ impl SctpTransport {
     /// The mapping of messages onto streams.
     #[must_use]
     pub fn delivery(&self) -> Delivery {
-        match self.delivery {
-            DeliveryKind::Ordered => Delivery::Ordered,
-            DeliveryKind::Streams => Delivery::Streams(self.streams),
-            DeliveryKind::Unordered => Delivery::Unordered,
-        }
+        self.delivery.over(self.streams)
     }
 }
 
@@ -110,7 +119,7 @@ impl TransportSpec {
     #[must_use]
     pub fn nature(&self) -> (Reliability, &'static str) {
         match self {
-            Self::Sctp(_) => (Reliability::Reliable, "SCTP"),
+            Self::Sctp(_) | Self::Dcsctp(_) => (Reliability::Reliable, "SCTP"),
             Self::Udp(_) => (Reliability::Unreliable, "UDP"),
             Self::Tcp(_) | Self::TcpParallel(_) | Self::TcpSplit(_) => {
                 (Reliability::Reliable, "TCP")
@@ -125,7 +134,7 @@ impl TransportSpec {
             Self::Tcp(tcp) => Some((TcpKind::Single, tcp)),
             Self::TcpParallel(tcp) => Some((TcpKind::Parallel, tcp)),
             Self::TcpSplit(tcp) => Some((TcpKind::Split, tcp)),
-            Self::Sctp(_) | Self::Udp(_) => None,
+            Self::Sctp(_) | Self::Dcsctp(_) | Self::Udp(_) => None,
         }
     }
 
@@ -151,6 +160,7 @@ impl TransportSpec {
                 }
                 sctp.config().map(drop)
             }
+            Self::Dcsctp(dcsctp) => dcsctp.validate(longest),
             Self::Tcp(_) | Self::TcpParallel(_) | Self::TcpSplit(_) => Ok(()),
         }
     }

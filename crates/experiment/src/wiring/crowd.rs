@@ -10,7 +10,7 @@ use super::gauge::Gauge;
 use super::meters::Meter;
 use super::pair::Ended;
 use crate::attribution::Totals;
-use crate::results::{MessageSample, Metric};
+use crate::results::{FlowKind, FlowSample, MessageSample, Metric, WindowSample};
 
 /// One flow under study that has run to its end.
 pub(super) struct FlowEnded<A, B> {
@@ -32,6 +32,8 @@ pub(super) struct FlowEnded<A, B> {
     pub(super) meters: [Meter; 2],
     /// Rows of messages, where they were asked for.
     pub(super) messages: Vec<MessageSample>,
+    /// Congestion windows over time, where they were asked for.
+    pub(super) windows: Vec<WindowSample>,
 }
 
 /// Everything that was on the path, at the end.
@@ -47,6 +49,8 @@ pub(super) struct Crowd<A, B> {
     pub(super) links: [LinkCounters; 2],
     /// What competed, where anything could.
     pub(super) background: Option<Background>,
+    /// All flows as the path saw them, where they were asked for.
+    pub(super) samples: Vec<FlowSample>,
     pub(super) end: Time,
     pub(super) events: u64,
 }
@@ -131,6 +135,8 @@ impl<A, B> Crowd<A, B> {
             end: self.end,
             events: self.events,
             messages: Vec::new(),
+            windows: Vec::new(),
+            flows: self.samples,
         };
         let mut shared = Shared {
             background: self.background,
@@ -144,6 +150,7 @@ impl<A, B> Crowd<A, B> {
             all.lost.extend(flow.lost);
             all.counters = all.counters.plus(flow.counters);
             all.messages.extend(flow.messages);
+            all.windows.extend(flow.windows);
             for way in 0..2 {
                 all.totals[way].merge(&flow.totals[way]);
                 shared.meters[way] = shared.meters[way].plus(flow.meters[way]);
@@ -181,6 +188,8 @@ impl<A, B> Crowd<A, B> {
             end: all.end,
             events: all.events,
             messages: all.messages,
+            windows: all.windows,
+            flows: all.flows,
         }
     }
 }
@@ -221,6 +230,38 @@ pub(super) fn shared_metrics(shared: Option<&Shared>) -> Vec<Metric> {
         ),
     ]);
     metrics
+}
+
+/// A row for each flow: `studied` of them under study, then those that compete,
+/// by kind and whether their data go in reverse.
+pub(super) fn flow_samples(
+    studied: usize,
+    rivals: impl Iterator<Item = (FlowKind, bool)>,
+    meters: &[[Meter; 2]],
+    [before, after]: [&Seen; 2],
+    elapsed: Duration,
+) -> Vec<FlowSample> {
+    let study = (0..studied).map(|_| (FlowKind::Study, false));
+    let mut samples: Vec<FlowSample> = Vec::new();
+    for ((kind, reverse), meters) in study.chain(rivals).zip(meters) {
+        let (data, acks) = (meters[usize::from(reverse)], meters[usize::from(!reverse)]);
+        let round_trip = data.mean_transit().zip(acks.mean_transit());
+        let reads = matches!(kind, FlowKind::Bulk | FlowKind::Messages);
+        let goodput = samples.len().checked_sub(studied).filter(|_| reads);
+        samples.push(FlowSample {
+            flow: samples.iter().filter(|s| s.kind == kind).count() as u32,
+            kind,
+            forward: !reverse,
+            packets: data.offered,
+            packets_lost: data.lost,
+            round_trip: round_trip.map(|(there, back)| there + back),
+            goodput_bps: goodput.map(|rival| {
+                let bytes = after.read[rival] - before.read[rival];
+                bytes as f64 * 8.0 / elapsed.as_secs_f64()
+            }),
+        });
+    }
+    samples
 }
 
 /// Mean round-trip time from both ways.

@@ -11,12 +11,12 @@ use headway_sansio::{Datagram, Duration, Machine, Seed, Time};
 use headway_sim::{LinkId, Network, NodeId};
 
 use super::carrier::Carrier;
-use super::crowd::{Background, Crowd, FlowEnded, Seen, difference};
+use super::crowd::{Background, Crowd, FlowEnded, Seen, difference, flow_samples};
 use super::delays::DelayLog;
+use super::error::RunError;
 use super::host::Host;
 use super::meters::{Meter, Meters};
 use super::rivals::{Cast, cast};
-use super::run::RunError;
 use super::site::{Mixed, Site, address};
 use super::watch::SharedTraces;
 use crate::spec::{RunSpec, SpecError};
@@ -58,6 +58,7 @@ pub(super) fn run_crowd<A: Application, B: Application, C: Carrier>(
         right,
         reversed,
         bulk,
+        kinds,
     } = cast(spec)?;
     let flows = apps.len();
     let pairs = flows + left.len();
@@ -105,6 +106,12 @@ pub(super) fn run_crowd<A: Application, B: Application, C: Carrier>(
     let (sides, meters) = network.into_parts();
     let meters = meters.into_meters();
     let elapsed = end.since(begin);
+    let samples = if spec.collect.windows {
+        let whose = kinds.into_iter().zip(reversed.iter().copied());
+        flow_samples(flows, whose, &meters, [&before, &after], elapsed)
+    } else {
+        Vec::new()
+    };
     let background = spec.competing.as_ref().map(|_| {
         Background::of(
             &reversed,
@@ -120,6 +127,7 @@ pub(super) fn run_crowd<A: Application, B: Application, C: Carrier>(
         dead,
         links: [0, 1].map(|way| difference(&after.links[way], &before.links[way])),
         background,
+        samples,
         end,
         events,
     })
@@ -142,6 +150,8 @@ fn begin_study<A: Application, B: Application, C: Carrier>(
         let ends = [address(flow, false), address(flow, true)];
         let near = Host::new(ends, caller, near, Rc::clone(&contexts));
         let far = Host::new([ends[1], ends[0]], answerer, far, Rc::clone(&contexts));
+        let near = near.keeping_windows(spec.collect.windows);
+        let far = far.keeping_windows(spec.collect.windows);
         near_hosts.push(near);
         far_hosts.push(far);
         traces.push(shared);
@@ -180,10 +190,13 @@ fn take_apart<A: Application, B: Application, C: Carrier>(
         unreachable!("nodes come back in the order in which they were added")
     };
     let pairs = left.study.into_iter().zip(right.study);
-    pairs
+    (0..)
+        .zip(pairs)
         .zip(traces)
         .zip(meters)
-        .map(|(((near, far), traces), meters)| {
+        .map(|(((flow, (mut near, mut far)), traces), meters)| {
+            let mut windows = Vec::from_iter(near.take_windows(flow, true));
+            windows.extend(far.take_windows(flow, false));
             let counters = near.carrier.counters().plus(far.carrier.counters());
             let figures = [near.carrier.stream_figures(), far.carrier.stream_figures()];
             let cwnd = *near.carrier.cwnd();
@@ -209,6 +222,7 @@ fn take_apart<A: Application, B: Application, C: Carrier>(
                 delays,
                 meters: *meters,
                 messages,
+                windows,
             }
         })
         .collect()

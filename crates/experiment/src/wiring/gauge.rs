@@ -35,6 +35,11 @@ impl Gauge {
         (elapsed > 0).then(|| (self.integral + rest) as f64 / elapsed as f64)
     }
 
+    /// The level; undefined before the first one.
+    pub(super) fn level(&self) -> Option<u64> {
+        self.from.map(|_| self.level)
+    }
+
     /// The greatest level so far.
     pub(super) fn max(&self) -> u64 {
         self.max

@@ -7,6 +7,7 @@ use headway_apps::Application;
 use headway_sansio::{Address, Datagram, Machine, Time};
 
 use super::carrier::{Carrier, News};
+use crate::results::WindowSample;
 
 /// One end of a run.
 pub(super) struct Host<A, C> {
@@ -21,6 +22,8 @@ pub(super) struct Host<A, C> {
     /// Contexts that were begun so far in the run, whichever host began them:
     /// they are numbered from zero.
     contexts: Rc<Cell<u32>>,
+    /// The congestion window at each change, where it is wanted.
+    windows: Option<Vec<(Time, u64)>>,
     now: Time,
 }
 
@@ -39,13 +42,41 @@ impl<A: Application, C: Carrier> Host<A, C> {
             started: None,
             dead: false,
             contexts,
+            windows: None,
             now: Time::ZERO,
         }
+    }
+
+    /// Keeps the congestion window over time, if `wanted`.
+    pub(super) fn keeping_windows(mut self, wanted: bool) -> Self {
+        self.windows = wanted.then(Vec::new);
+        self
+    }
+
+    /// The congestion window at each change, as samples of flow number `flow`.
+    pub(super) fn take_windows(
+        &mut self,
+        flow: u32,
+        forward: bool,
+    ) -> impl Iterator<Item = WindowSample> + use<A, C> {
+        let kept = self.windows.take().into_iter().flatten();
+        kept.map(move |(at, cwnd_bytes)| WindowSample {
+            flow,
+            forward,
+            at,
+            cwnd_bytes,
+        })
     }
 
     /// The application, once the run is over.
     pub(super) fn into_app(self) -> A {
         self.app
+    }
+
+    /// A packet for the other end and its size as an IP datagram in bytes.
+    #[inline]
+    pub(super) fn poll_packet(&mut self) -> Option<(C::Body, u32)> {
+        self.carrier.poll_transmit(self.now)
     }
 
     /// Passes news up and messages down until both are silent.
@@ -75,6 +106,11 @@ impl<A: Application, C: Carrier> Host<A, C> {
             }
         }
         self.carrier.observe(now);
+        if let (Some(windows), Some(level)) = (&mut self.windows, self.carrier.cwnd().level())
+            && windows.last().is_none_or(|(_, last)| *last != level)
+        {
+            windows.push((now, level));
+        }
     }
 }
 
@@ -98,7 +134,7 @@ impl<A: Application, C: Carrier> Machine for Host<A, C> {
     }
 
     fn poll_output(&mut self) -> Option<Datagram<C::Body>> {
-        let (body, size_bytes) = self.carrier.poll_transmit(self.now)?;
+        let (body, size_bytes) = self.poll_packet()?;
         Some(Datagram {
             source: self.local,
             destination: self.remote,

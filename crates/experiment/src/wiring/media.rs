@@ -9,10 +9,10 @@ use headway_sansio::Duration;
 use super::crowd::shared_metrics;
 use super::delays::DelayLog;
 use super::dumbbell::flow_seed;
+use super::error::RunError;
 use super::metrics::{level_metrics, message_metrics};
 use super::over::run_flows;
 use super::pair::Ended;
-use super::run::RunError;
 use crate::results::{Metric, RunResult, mean_opinion_score, rating};
 use crate::spec::{PathSpec, RunSpec, SpecError};
 
@@ -170,5 +170,7 @@ fn finish<A, B>(spec: &RunSpec, ended: Ended<A, B>, mut metrics: Vec<Metric>) ->
         distributions,
         messages: ended.messages,
         transactions: Vec::new(),
+        windows: ended.windows,
+        flows: ended.flows,
     }
 }

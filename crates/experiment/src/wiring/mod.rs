@@ -3,8 +3,10 @@
 mod alarms;
 mod carrier;
 mod crowd;
+mod dcsctp;
 mod delays;
 mod dumbbell;
+mod error;
 mod gauge;
 mod host;
 mod media;
@@ -23,4 +25,5 @@ mod transactions;
 mod udp;
 mod watch;
 
-pub use run::{RunError, run};
+pub use error::RunError;
+pub use run::run;

@@ -8,9 +8,9 @@ use headway_sansio::Time;
 use super::crowd::Crowd;
 use super::delays::DelayLog;
 use super::dumbbell::run_crowd;
+use super::error::RunError;
 use super::pair::{Ended, run_pair};
-use super::run::RunError;
-use super::{sctp, tcp, udp};
+use super::{dcsctp, sctp, tcp, udp};
 use crate::spec::{PathSpec, RunSpec, TransportSpec};
 
 /// Runs two applications over the transport of the spec, and what competes with
@@ -27,6 +27,10 @@ pub(super) fn run_over<A: Application, B: Application>(
     match &spec.transport {
         TransportSpec::Sctp(transport) => {
             let (ends, traces) = sctp::ends(spec, transport, content, seed, now)?;
+            run_pair(spec, apps, ends, traces)
+        }
+        TransportSpec::Dcsctp(transport) => {
+            let (ends, traces) = dcsctp::ends(spec, transport, content, seed, now);
             run_pair(spec, apps, ends, traces)
         }
         TransportSpec::Udp(_) => {
@@ -52,6 +56,9 @@ pub(super) fn run_flows<A: Application, B: Application>(
     match &spec.transport {
         TransportSpec::Sctp(transport) => run_crowd(spec, path, apps, log, |seed, now| {
             sctp::ends(spec, transport, content, seed, now)
+        }),
+        TransportSpec::Dcsctp(transport) => run_crowd(spec, path, apps, log, |seed, now| {
+            Ok(dcsctp::ends(spec, transport, content, seed, now))
         }),
         TransportSpec::Udp(_) => run_crowd(spec, path, apps, log, |_, _| Ok(udp::ends(spec))),
         TransportSpec::Tcp(_) | TransportSpec::TcpParallel(_) | TransportSpec::TcpSplit(_) => {

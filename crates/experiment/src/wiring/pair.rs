@@ -10,13 +10,13 @@ use headway_sim::{LinkId, Network, NodeId};
 
 use super::carrier::{Carrier, Counters};
 use super::crowd::Shared;
+use super::error::RunError;
 use super::gauge::Gauge;
 use super::host::Host;
 use super::radio::{Radio, RadioReport};
-use super::run::RunError;
 use super::watch::{SharedTraces, Watcher};
 use crate::attribution::Totals;
-use crate::results::MessageSample;
+use crate::results::{FlowSample, MessageSample, WindowSample};
 use crate::spec::{PathSpec, RunSpec};
 
 const CALLER: Address = Address(0);
@@ -53,6 +53,10 @@ pub(super) struct Ended<A, B> {
     pub(super) events: u64,
     /// Rows of messages, where they were asked for.
     pub(super) messages: Vec<MessageSample>,
+    /// Congestion windows over time, where they were asked for.
+    pub(super) windows: Vec<WindowSample>,
+    /// Flows of a shared path, where they were asked for.
+    pub(super) flows: Vec<FlowSample>,
 }
 
 /// One node, as the simulator hosts it.
@@ -79,8 +83,10 @@ pub(super) fn run_pair<A: Application, B: Application, C: Carrier>(
     let contexts = Rc::new(Cell::new(0));
     let mut network: Pair<A, B, C> =
         Network::new(Watcher::new(SharedTraces::clone(&traces), CALLER));
+    let windows = spec.collect.windows;
     let near = Host::new([CALLER, ANSWERER], apps.0, near, Rc::clone(&contexts));
     let far = Host::new([ANSWERER, CALLER], apps.1, far, Rc::clone(&contexts));
+    let (near, far) = (near.keeping_windows(windows), far.keeping_windows(windows));
     let a = network.add_node(Node::Caller(near));
     let b = network.add_node(Node::Answerer(far));
     network.add_address(a, CALLER).map_err(fault)?;
@@ -156,7 +162,8 @@ fn end<A: Application, B: Application, C: Carrier>(
         _ => None,
     });
     let mut nodes = network.into_parts().0.into_iter();
-    let (Some(Node::Caller(caller)), Some(Node::Answerer(answerer))) = (nodes.next(), nodes.next())
+    let (Some(Node::Caller(mut caller)), Some(Node::Answerer(mut answerer))) =
+        (nodes.next(), nodes.next())
     else {
         unreachable!("nodes come back in the order in which they were added")
     };
@@ -164,6 +171,8 @@ fn end<A: Application, B: Application, C: Carrier>(
     let counters = caller.carrier.counters().plus(answerer.carrier.counters());
     let cwnd = *caller.carrier.cwnd();
     let held = [*caller.carrier.held(), *answerer.carrier.held()];
+    let mut windows = Vec::from_iter(caller.take_windows(0, true));
+    windows.extend(answerer.take_windows(0, false));
     let dead = caller.dead || answerer.dead;
     let (caller, answerer) = (caller.into_app(), answerer.into_app());
     // Hosts and cell shared the traces; with them gone they can be taken out.
@@ -188,6 +197,8 @@ fn end<A: Application, B: Application, C: Carrier>(
         end,
         events,
         messages,
+        windows,
+        flows: Vec::new(),
     }
 }
 

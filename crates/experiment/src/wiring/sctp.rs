@@ -160,6 +160,7 @@ impl Carrier for SctpCarrier {
             ppid: PPID,
             unordered,
             payload: message.payload,
+            ..Message::default()
         };
         if !self.backlog.is_empty() {
             self.backlog.push_back(message);

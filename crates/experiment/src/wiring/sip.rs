@@ -4,10 +4,10 @@ use headway_apps::sip::{SipAnswerer, SipCaller, SipId, SipWorkload, answer_signa
 use headway_apps::{MessageId, Peer};
 
 use super::crowd::shared_metrics;
+use super::error::RunError;
 use super::metrics::{Sorted, level_metrics, message_metrics, radio_metrics};
 use super::over::run_over;
 use super::pair::Ended;
-use super::run::RunError;
 use crate::results::{Distribution, Metric, RunResult, TransactionSample};
 use crate::spec::RunSpec;
 
@@ -37,6 +37,8 @@ pub(super) fn run(spec: &RunSpec, workload: &SipWorkload) -> Result<RunResult, R
                 .then(|| Distribution::of("psd_s", psd.values())),
         ),
         messages: ended.messages,
+        windows: ended.windows,
+        flows: ended.flows,
         transactions: if collect.transactions {
             calls
         } else {

@@ -141,22 +141,21 @@ impl<A: Application, C: Carrier> Machine for Site<A, C> {
     fn poll_output(&mut self) -> Option<Self::Output> {
         loop {
             let host = *self.stirred.last()? as usize;
-            let output = match host.checked_sub(self.awaited) {
+            let packet = match host.checked_sub(self.awaited) {
                 None => self.study[host]
-                    .poll_output()
-                    .map(|datagram| datagram.map(Mixed::Study)),
-                Some(rival) => {
-                    let sent = self.rivals[rival].poll_transmit(self.now);
-                    sent.map(|(segment, size_bytes)| Datagram {
-                        source: address(host, self.right),
-                        destination: address(host, !self.right),
-                        size_bytes,
-                        body: Mixed::Rival(segment),
-                    })
-                }
+                    .poll_packet()
+                    .map(|(body, size_bytes)| (Mixed::Study(body), size_bytes)),
+                Some(rival) => self.rivals[rival]
+                    .poll_transmit(self.now)
+                    .map(|(segment, size_bytes)| (Mixed::Rival(segment), size_bytes)),
             };
-            if output.is_some() {
-                return output;
+            if let Some((body, size_bytes)) = packet {
+                return Some(Datagram {
+                    source: address(host, self.right),
+                    destination: address(host, !self.right),
+                    size_bytes,
+                    body,
+                });
             }
             self.stirred.pop();
             self.alarms.set(host, self.due(host));

@@ -7,10 +7,10 @@ use headway_apps::{MessageId, Peer};
 use headway_sansio::{Duration, Time};
 
 use super::crowd::shared_metrics;
+use super::error::RunError;
 use super::metrics::{Sorted, level_metrics, message_metrics, radio_metrics};
 use super::over::run_over;
 use super::pair::Ended;
-use super::run::RunError;
 use crate::results::{Distribution, Metric, RunResult, TransactionSample};
 use crate::spec::RunSpec;
 
@@ -43,6 +43,8 @@ pub(super) fn run(spec: &RunSpec, workload: &SipTransactions) -> Result<RunResul
             Distribution::of("td_s", delays.values()).with_counts(BIN, binned)
         })),
         messages: ended.messages,
+        windows: ended.windows,
+        flows: ended.flows,
         transactions: if collect.transactions {
             rows
         } else {

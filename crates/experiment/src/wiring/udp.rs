@@ -37,7 +37,7 @@ pub(super) struct UdpCarrier {
 
 /// The two ends of a datagram service and the traces that they share.
 pub(super) fn ends(spec: &RunSpec) -> ([UdpCarrier; 2], SharedTraces<DatagramTrace>) {
-    let trace = || DatagramTrace::new(spec.collect.messages);
+    let trace = || DatagramTrace::new(spec.collect.messages, spec.workload.is_sip());
     let traces = Traces::shared([trace(), trace()]);
     let ends = [0, 1].map(|side| UdpCarrier {
         side,

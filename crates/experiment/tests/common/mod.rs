@@ -1,5 +1,7 @@
 //! Specs from small changes to a base, and metrics by name.
 
+#![allow(dead_code, reason = "each file of tests uses a part of it")]
+
 use headway_experiment::results::{RunResult, Value};
 use headway_experiment::{Batches, RunSpec, run};
 use serde_json::{Value as Json, json};

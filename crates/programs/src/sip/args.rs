@@ -133,6 +133,14 @@ pub(crate) struct UasArgs {
     #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(300..700),
           help_heading = "Calls")]
     pub(super) refuse: Option<u16>,
+    /// Calls that may be open at one time; further ones are refused with 503
+    #[arg(
+        long,
+        default_value_t = 100_000,
+        value_name = "NUMBER",
+        help_heading = "Calls"
+    )]
+    pub(super) max_open: usize,
     /// End after so many calls, when their last timers have run out (32 s over UDP)
     #[arg(
         long,

@@ -18,7 +18,7 @@ const BITS: u32 = 11;
 /// the middle of its bucket, which is within 2^-11 (0.05 %) of it. There are fewer
 /// buckets than [`MOST_EXACT`].
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Delays {
+pub(crate) struct Delays {
     /// How often each delay was, in nanoseconds.
     counts: BTreeMap<u64, u64>,
     rounded: bool,
@@ -30,7 +30,7 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    pub(super) fn add(&mut self, delay: Duration) {
+    pub(crate) fn add(&mut self, delay: Duration) {
         let seconds = delay.as_secs_f64();
         self.count += 1;
         let deviation = seconds - self.mean;
@@ -50,21 +50,21 @@ impl Delays {
         }
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    pub(super) fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then_some(self.mean)
     }
 
     /// Standard deviation of the sample, with n - 1.
-    pub(super) fn sd(&self) -> Option<f64> {
+    pub(crate) fn sd(&self) -> Option<f64> {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
     }
 
     /// Linear between order statistics: the rule of all of Headway's quantiles.
-    pub(super) fn quantile(&self, level: f64) -> Option<f64> {
+    pub(crate) fn quantile(&self, level: f64) -> Option<f64> {
         let last = self.count.checked_sub(1)?;
         let position = level.clamp(0.0, 1.0) * last as f64;
         let below = position.floor();
@@ -87,7 +87,7 @@ impl Delays {
     }
 
     /// Name, with its unit, and value of each figure.
-    pub(super) fn figures(&self) -> [(&'static str, Option<f64>); 7] {
+    pub(crate) fn figures(&self) -> [(&'static str, Option<f64>); 7] {
         [
             ("mean_s", self.mean()),
             ("sd_s", self.sd()),
@@ -100,7 +100,7 @@ impl Delays {
     }
 
     /// Adds the figures to a report, `psd_mean_s` and so on where the prefix is `psd`.
-    pub(super) fn put(&self, report: &mut Map<String, Value>, prefix: &str) {
+    pub(crate) fn put(&self, report: &mut Map<String, Value>, prefix: &str) {
         for (name, value) in self.figures() {
             report.insert(format!("{prefix}_{name}"), value.into());
         }

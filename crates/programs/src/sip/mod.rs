@@ -2,7 +2,7 @@
 
 mod agent;
 mod args;
-mod delays;
+pub(crate) mod delays;
 mod icmp;
 mod report;
 mod tcp;

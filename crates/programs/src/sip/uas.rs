@@ -45,6 +45,7 @@ pub(super) fn run(args: &UasArgs) -> Result<(), Failure> {
         ringing: !args.no_ringing,
         ring_time: args.ring_time,
         refuse: args.refuse,
+        max_open: args.max_open,
     };
     eprintln!("answering on {local} over {}", args.transport.name());
     let mut agent = Agent::start(Uas::new(config, plan), poller.clock().now());

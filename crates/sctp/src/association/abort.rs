@@ -61,7 +61,9 @@ impl Association {
         self.probe_now = false;
         self.inbound.acknowledgement.due = Time::FAR_FUTURE;
         self.inbound.acknowledgement.at_once = false;
+        self.reconfig = None;
         self.control.clear();
+        self.outbound.queue.forget_deadlines();
         self.peer_tag = 0;
     }
 }

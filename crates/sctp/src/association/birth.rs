@@ -1,6 +1,6 @@
 //! How associations come into being.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use headway_sansio::{Address, Duration, RandomStream, Time};
@@ -140,6 +140,8 @@ impl Association {
             packets: VecDeque::new(),
             control: VecDeque::new(),
             events: VecDeque::new(),
+            abandoned: BTreeMap::new(),
+            reconfig: None,
             stats: Stats::default(),
             host,
             config,

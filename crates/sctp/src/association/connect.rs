@@ -4,6 +4,7 @@ use bytes::Bytes;
 use headway_sansio::{Datagram, Duration, Time};
 
 use super::Association;
+use super::reconfig::Reconfig;
 use super::state::{Retry, State};
 use crate::outbound::Outbound;
 use crate::packet::{cookie_preservative, parameter};
@@ -107,6 +108,9 @@ impl Association {
         self.outbound_streams = self.config.outbound_streams.max(1).min(accepts_streams);
         self.inbound_streams = self.config.inbound_streams.max(1).min(sends_streams);
         self.inbound = crate::inbound::Inbound::new(&self.config, peer_tsn);
+        self.outbound.set_extensions(self.extensions);
+        let agreed = self.extensions.reconfiguration;
+        self.reconfig = agreed.then(|| Box::new(Reconfig::new(self.local_initial_tsn, peer_tsn)));
         self.outbound.set_peer_window(a_rwnd);
         // Messages for streams that the peer does not accept cannot be sent.
         self.outbound.queue.drop_streams_from(self.outbound_streams);

@@ -69,6 +69,7 @@ impl Association {
     pub(super) fn path_answered(&mut self, index: usize) {
         let path = &mut self.paths[index];
         path.errors = 0;
+        path.mute = false;
         if path.reachability != Reachability::Active {
             path.reachability = Reachability::Active;
             self.events.push_back(Event::PathActive { path: index });

@@ -46,8 +46,8 @@ impl Association {
     }
 
     pub(super) fn heartbeat_timeout(&mut self, now: Time, index: usize) {
-        if self.paths[index].heartbeat.unanswered.take().is_some() {
-            self.heartbeat_unanswered(now, index);
+        if let Some((_, sent_at)) = self.paths[index].heartbeat.unanswered.take() {
+            self.heartbeat_unanswered(now, index, sent_at);
             return;
         }
         let wanted =
@@ -97,7 +97,7 @@ impl Association {
     }
 
     /// An RTO passed without an answer.
-    fn heartbeat_unanswered(&mut self, now: Time, index: usize) {
+    fn heartbeat_unanswered(&mut self, now: Time, index: usize, sent_at: Time) {
         self.paths[index].back_off(&self.config);
         // Section 8.1: only the path that carries DATA tells of the peer; section
         // 5.4: and only a confirmed one.
@@ -116,7 +116,10 @@ impl Association {
         } else if failing || unproven {
             self.send_heartbeat(now, index);
         } else {
-            self.paths[index].heartbeat.due = now + self.heartbeat_period(index);
+            // Section 8.3 counts from one heartbeat to the next, so the wait for
+            // the answer is a part of it. A later call does no harm.
+            let next = sent_at + self.heartbeat_period(index);
+            self.paths[index].heartbeat.due = next.max(now + Duration::from_nanos(1));
         }
     }
 
@@ -127,6 +130,14 @@ impl Association {
         let wanted =
             self.paths[index].heartbeat.wanted && !self.config.heartbeat_interval.is_zero();
         if wanted && self.state.has_heartbeats() {
+            self.send_heartbeat(now, index);
+        }
+    }
+
+    /// Where duplicates suggest that SACKs do not get through, a heartbeat shows
+    /// within a round trip whether that is so.
+    pub(super) fn ask_mute_path(&mut self, now: Time, index: usize) {
+        if self.paths[index].heartbeat.wanted && self.state.has_heartbeats() {
             self.send_heartbeat(now, index);
         }
     }

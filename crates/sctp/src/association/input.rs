@@ -97,6 +97,8 @@ impl Association {
         }
         self.peer_heard_in_shutdown();
         self.end_of_packet(now, from, &arrivals);
+        self.continue_reconfig(now);
+        self.give_up(now);
         self.watch_window(now);
     }
 
@@ -163,8 +165,12 @@ impl Association {
             keys,
         } = envelope;
         match chunk {
-            Chunk::Data(data) if data.interleaving.is_none() => {
+            // One that does not offer I-DATA does not know it.
+            Chunk::Data(data) if self.config.interleaving || data.interleaving.is_none() => {
                 return self.handle_data(now, from, data, arrivals);
+            }
+            Chunk::ForwardTsn(forward) => {
+                return self.handle_forward_tsn(from, *forward, arrivals);
             }
             Chunk::Sack(sack) => self.handle_sack(now, &sack),
             Chunk::Init(init) => self.handle_init(now, route, source_port, &init, keys),
@@ -180,11 +186,13 @@ impl Association {
             Chunk::ShutdownAck => self.handle_shutdown_ack(route),
             Chunk::ShutdownComplete { .. } => self.handle_shutdown_complete(),
             Chunk::Error(causes) => self.handle_error(now, &causes),
+            Chunk::Reconfig(parameters) if self.reconfig.is_some() => {
+                self.handle_reconfig(now, from, &parameters);
+            }
             Chunk::Pad(_) | Chunk::CookieEcho(_) => {}
-            unknown @ (Chunk::Data(_)
-            | Chunk::Reconfig(_)
-            | Chunk::ForwardTsn(_)
-            | Chunk::Unknown { .. }) => return self.handle_unknown(from, &unknown),
+            unknown @ (Chunk::Data(_) | Chunk::Reconfig(_) | Chunk::Unknown { .. }) => {
+                return self.handle_unknown(from, &unknown);
+            }
         }
         if matches!(self.state, State::Closed) {
             Rest::Discard
@@ -195,7 +203,7 @@ impl Association {
 
     /// The two high bits of a chunk type say what to do with an unknown one
     /// (section 3.2): the first whether to go on, the second whether to report.
-    fn handle_unknown(&mut self, from: usize, chunk: &Chunk) -> Rest {
+    pub(super) fn handle_unknown(&mut self, from: usize, chunk: &Chunk) -> Rest {
         self.stats.chunks_unrecognized += 1;
         let kind = chunk.kind();
         if kind & 0x40 != 0 {

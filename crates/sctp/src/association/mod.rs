@@ -11,9 +11,13 @@ mod heartbeat;
 mod input;
 mod mtu;
 mod observe;
+mod partial;
 mod receive;
+mod reconfig;
+mod reconfig_peer;
 mod retransmit;
 mod sack;
+mod scheduling;
 mod shutdown;
 mod state;
 mod tail;
@@ -23,7 +27,7 @@ pub(crate) use accept::report_stale;
 pub(crate) use birth::Birth;
 pub use state::AssociationState;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use headway_sansio::{Datagram, Duration, RandomStream, Time};
@@ -31,10 +35,12 @@ use headway_sansio::{Datagram, Duration, RandomStream, Time};
 use crate::cookie::KeyRing;
 use crate::host::Host;
 use crate::inbound::Inbound;
-use crate::outbound::Outbound;
+use crate::outbound::{Limit, Outbound};
 use crate::packet::Extensions;
 use crate::path::Paths;
-use crate::{Chunk, Config, Event, Message, MessageId, Packet, SendError, Stats, Tsn};
+use crate::{
+    Abandoned, Chunk, Config, Event, Message, MessageId, Packet, Policy, SendError, Stats, Tsn,
+};
 use state::State;
 
 /// One SCTP association with one peer.
@@ -78,6 +84,10 @@ pub struct Association {
     /// Chunks for the front of the next packet, each with its path.
     control: VecDeque<(usize, Chunk)>,
     events: VecDeque<Event>,
+    /// Messages that were given up, by stream and policy.
+    abandoned: BTreeMap<(u16, Policy), Abandoned>,
+    /// Where both sides know RFC 6525.
+    reconfig: Option<Box<reconfig::Reconfig>>,
     stats: Stats,
 }
 
@@ -91,7 +101,7 @@ impl Association {
     ///
     /// # Errors
     /// Where the message can never be sent, or has to be handed over again later
-    /// because the send buffer is full. Nothing has happened then.
+    /// because the send buffer is full. Nothing of it is kept then.
     pub fn send(&mut self, now: Time, message: Message) -> Result<MessageId, SendError> {
         if !self.state.takes_messages() {
             return Err(SendError::Closing);
@@ -107,12 +117,20 @@ impl Association {
         if bytes > limit {
             return Err(SendError::TooLong);
         }
-        if self.outbound.buffered_bytes() as usize + bytes > limit {
-            return Err(SendError::BufferFull);
+        self.give_up(now);
+        let needed = self.buffered_bytes() as usize + bytes;
+        if needed > limit {
+            let reach = Limit::of(message.reliability, now);
+            if !self.make_room(now, (needed - limit) as u32, reach) {
+                return Err(SendError::BufferFull);
+            }
         }
         self.stats.messages_sent += 1;
         self.paths.forget_burst_limits();
-        let id = self.outbound.queue.push(message);
+        let id = match self.hold_for_reset(now, message) {
+            Ok(id) => id,
+            Err(message) => self.outbound.queue.push(now, message),
+        };
         self.watch_window(now);
         Ok(id)
     }
@@ -120,11 +138,19 @@ impl Association {
     /// The next thing that happened, in the order in which it did.
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;
-        if let Event::Message(message) = &event {
-            self.stats.messages_received += 1;
-            self.inbound
-                .read(&self.config, message.payload.len() as u32);
-        }
+        let read = match &event {
+            Event::Message(message) => {
+                self.stats.messages_received += 1;
+                message.payload.len()
+            }
+            Event::Part(part) => {
+                self.stats.parts_received += 1;
+                self.stats.messages_received += u64::from(part.end);
+                part.payload.len()
+            }
+            _ => return Some(event),
+        };
+        self.inbound.read(&self.config, read as u32);
         Some(event)
     }
 
@@ -134,9 +160,11 @@ impl Association {
         let due = self
             .paths
             .next_timeout()
+            .min(self.outbound.deadline())
             .min(self.inbound.acknowledgement.due)
             .min(self.probe)
             .min(self.guard)
+            .min(self.reconfig.as_ref().map_or(Time::FAR_FUTURE, |r| r.due))
             .min(self.state.due());
         (due != Time::FAR_FUTURE).then_some(due)
     }
@@ -149,6 +177,9 @@ impl Association {
         }
         if self.guard <= now {
             self.guard_timeout();
+        }
+        if self.reconfig.as_ref().is_some_and(|r| r.due <= now) {
+            self.reconfig_timeout(now);
         }
         for index in 0..self.paths.len() {
             if self.paths[index].rack.due <= now {
@@ -176,6 +207,7 @@ impl Association {
             self.probe = Time::FAR_FUTURE;
             self.probe_now = true;
         }
+        self.give_up(now);
     }
 
     /// Queues a chunk for the front of the next packet on the path where DATA goes.

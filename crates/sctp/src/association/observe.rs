@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::{Association, AssociationState};
 use crate::path::{Path, Reachability};
-use crate::{Config, PathState, PathStatus, Stats};
+use crate::{Chunk, Config, Packet, PathState, PathStatus, Stats};
 
 impl Association {
     /// Where the association stands.
@@ -91,7 +91,7 @@ impl Association {
     /// Bytes in the send buffer: unsent, or sent and not acknowledged for good.
     #[must_use]
     pub fn buffered_bytes(&self) -> u32 {
-        self.outbound.buffered_bytes()
+        self.outbound.buffered_bytes() + self.held_for_reset_bytes()
     }
 
     /// What the peer's receive buffer takes beyond what is under way, in bytes.
@@ -147,6 +147,33 @@ impl Association {
     #[must_use]
     pub const fn primary_path(&self) -> usize {
         self.paths.primary()
+    }
+
+    /// Whether this packet of the association may go without a checksum: the peer
+    /// has offered to take such, by the error detection that this side uses as well,
+    /// and the packet is none that somebody might take who has agreed on nothing
+    /// (RFC 9653: INIT, COOKIE ECHO, and answers to strangers; INIT ACK has one too).
+    #[must_use]
+    pub fn omits_checksum(&self, packet: &Packet) -> bool {
+        let foreign = |chunk: &Chunk| {
+            matches!(
+                chunk,
+                Chunk::Init(_)
+                    | Chunk::InitAck(_)
+                    | Chunk::CookieEcho(_)
+                    | Chunk::Abort {
+                        reflected_tag: true,
+                        ..
+                    }
+                    | Chunk::ShutdownComplete {
+                        reflected_tag: true
+                    }
+            )
+        };
+        self.extensions.zero_checksum
+            && self.peer_tag != 0
+            && packet.verification_tag == self.peer_tag
+            && !packet.chunks.iter().any(foreign)
     }
 
     pub(crate) const fn local_tag(&self) -> u32 {

@@ -29,6 +29,15 @@ impl Arrivals {
             gap_before: inbound.has_gap(),
         }
     }
+
+    /// FORWARD-TSN is acknowledged by the rules of DATA (RFC 3758, section 3.6).
+    pub(super) const fn forward(&mut self) {
+        self.any = true;
+    }
+
+    pub(super) const fn hurry(&mut self) {
+        self.urgent = true;
+    }
 }
 
 impl Association {
@@ -41,6 +50,12 @@ impl Association {
     ) -> Rest {
         if !self.state.takes_data() {
             return Rest::Process;
+        }
+        // RFC 8260, section 2.2.3: there is one kind of DATA in an association.
+        if chunk.interleaving.is_some() != self.extensions.interleaving {
+            let cause = Cause::new(Cause::PROTOCOL_VIOLATION);
+            self.abort_with(cause, LostReason::ProtocolViolation);
+            return Rest::Discard;
         }
         if chunk.payload.is_empty() {
             let tsn = chunk.tsn.0.to_be_bytes().to_vec();
@@ -56,6 +71,9 @@ impl Association {
             self.refuse_stream(from, &chunk);
             return Rest::Process;
         }
+        let Some(chunk) = self.keep_for_reset(chunk) else {
+            return Rest::Process;
+        };
         match self
             .inbound
             .take(&self.config, now, chunk, &mut self.events)
@@ -104,13 +122,11 @@ impl Association {
         if !arrivals.any {
             return;
         }
-        // Section 6.4: where the DATA came from, unless a duplicate suggests that
-        // SACKs do not get through there.
-        self.reply_path = if arrivals.duplicate {
-            self.paths.alternate(from)
-        } else {
-            from
-        };
+        let last = self.reply_path;
+        self.reply_path = self.paths.for_sack(from, last, arrivals.duplicate);
+        if arrivals.duplicate && self.paths[last].mute {
+            self.ask_mute_path(now, last);
+        }
         if let State::ShutdownSent(_) = self.state {
             self.answer_data_with_shutdown(now);
             return;

@@ -9,11 +9,18 @@ use crate::outbound::Forced;
 impl Association {
     pub(super) fn retransmission_timeout(&mut self, now: Time, index: usize) {
         self.paths[index].t3 = Time::FAR_FUTURE;
-        if self.paths[index].outstanding == 0 {
+        if self.paths[index].outstanding == 0 && !self.outbound.is_forwarding() {
             return;
         }
         self.stats.timeouts += 1;
         self.paths[index].stats.timeouts += 1;
+        let path = &mut self.paths[index];
+        if self.config.timeout_rearm == TimeoutRearm::Undoubled {
+            path.t3_next = Some(path.rto);
+        }
+        // Before errors are counted: the heartbeat that asks a path which has just
+        // become potentially failed waits for the doubled RTO.
+        path.back_off(&self.config);
         // While the association begins, T1 counts.
         if !self.is_beginning() && !self.count_error(now, index) {
             return;
@@ -30,10 +37,6 @@ impl Association {
         if !outbound.probing {
             path.collapse(config);
         }
-        if config.timeout_rearm == TimeoutRearm::Undoubled {
-            path.t3_next = Some(path.rto);
-        }
-        path.back_off(config);
         path.tail.under_way = None;
         path.rack.due = Time::FAR_FUTURE;
         path.tail.due = Time::FAR_FUTURE;
@@ -46,5 +49,7 @@ impl Association {
         // in RFC 6582, section 3.2, step 4.
         outbound.recovery = None;
         outbound.forced = Forced::OnePacket;
+        // RFC 3758, section 3.5, rule A5.
+        outbound.forward.due = outbound.is_forwarding();
     }
 }

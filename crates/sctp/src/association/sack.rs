@@ -108,6 +108,7 @@ impl Association {
             return;
         }
         outbound.probing = false;
+        let skipped = progress.skipped;
         let in_recovery = outbound.recovery.is_some();
         let all = outbound.outstanding() == 0;
         self.peer_answered();
@@ -133,6 +134,10 @@ impl Association {
             if news.certain || path.is_usable() {
                 self.path_answered(index);
             }
+        }
+        if skipped {
+            // FORWARD-TSN was answered, which goes where DATA goes.
+            self.path_answered(self.paths.data());
         }
     }
 
@@ -193,12 +198,17 @@ impl Association {
     /// T3-rtx of a path runs as long as anything is outstanding on it (section
     /// 6.3.2, rules R2 to R4).
     fn after_acknowledgement(&mut self, now: Time) {
+        self.move_peer_on(now);
         let alone = self.paths.len() == 1;
+        let forwarding = self.outbound.is_forwarding();
+        let data = self.paths.data();
         for index in 0..self.paths.len() {
             let path = &mut self.paths[index];
             // What waits to be sent again on another path needs no timer here.
             let waits = path.flight > 0 || alone;
-            if path.outstanding == 0 {
+            // RFC 3758, section 3.5, rule C5.
+            let forwards = forwarding && index == data;
+            if path.outstanding == 0 && !forwards {
                 path.stop_t3();
             } else if waits && (path.news.advanced || path.t3 == Time::FAR_FUTURE) {
                 path.start_t3(now);

@@ -30,7 +30,7 @@ impl Association {
 
     /// Goes on where nothing is outstanding any more.
     pub(super) fn continue_shutdown(&mut self, now: Time) {
-        if !self.outbound.is_idle() {
+        if !self.outbound.is_idle() || self.held_for_reset_bytes() > 0 {
             return;
         }
         match self.state {
@@ -125,8 +125,14 @@ impl Association {
                 self.state = State::ShutdownReceived;
                 self.events.push_back(Event::PeerShutdown);
                 self.acknowledge_up_to(now, cumulative_tsn);
+                // Where all was acknowledged before, this says nothing new, and
+                // there are stacks that put another number into it.
+                self.continue_shutdown(now);
             }
-            State::ShutdownReceived => self.acknowledge_up_to(now, cumulative_tsn),
+            State::ShutdownReceived => {
+                self.acknowledge_up_to(now, cumulative_tsn);
+                self.continue_shutdown(now);
+            }
             // Both sides asked for it at the same time; or our answer was lost.
             State::ShutdownSent(_) | State::ShutdownAckSent(_) => {
                 self.send_shutdown_ack(now);

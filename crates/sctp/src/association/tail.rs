@@ -72,7 +72,7 @@ impl Association {
                     outbound,
                     ..
                 } = self;
-                outbound.mark_probe(config, paths, index)
+                outbound.mark_probe(config, paths, index, now)
             };
             if sends {
                 self.stats.loss_probes += 1;

@@ -7,7 +7,7 @@ use super::state::State;
 use crate::outbound::{Cause, Forced, MOST_OUTSTANDING};
 use crate::packet::padded;
 use crate::path::Route;
-use crate::{Chunk, Chunks, CwndOvershoot, DataChunk, Packet, SackBundling};
+use crate::{Chunk, Chunks, CwndOvershoot, Packet, SackBundling};
 
 /// The DATA chunk that may go out next.
 #[derive(Clone, Copy)]
@@ -60,6 +60,9 @@ impl Association {
         if self.peer_tag == 0 {
             return None;
         }
+        if self.reconfig.is_some() {
+            self.continue_requests(now);
+        }
         let mut packet = self.packet(self.peer_tag);
         let mut path = self.control.front().map(|(path, _)| *path);
         let mut room = self.paths[path.unwrap_or(self.paths.data())].pmdcs;
@@ -77,7 +80,10 @@ impl Association {
         if path.is_none() && self.inbound.acknowledgement.at_once {
             path = Some(self.reply_path);
         }
-        let path = path.or(data.map(|(allowance, _)| allowance.path))?;
+        let forward = self.outbound.forward.due && self.state.sends_data();
+        let path = path
+            .or(data.map(|(allowance, _)| allowance.path))
+            .or(forward.then(|| self.paths.data()))?;
         if packet.chunks.is_empty() {
             room = self.paths[path].pmdcs;
         }
@@ -86,8 +92,11 @@ impl Association {
             let next = data.map(|(_, next)| next);
             self.add_sack(&mut packet.chunks, &mut room, next);
         }
-        if let Some((allowance, _)) = data {
-            self.add_data(now, allowance, &mut packet.chunks, room);
+        if forward && path == self.paths.data() {
+            self.add_forward(now, &mut packet.chunks, &mut room);
+        }
+        if let Some((allowance, next)) = data {
+            self.add_data(now, allowance, next, &mut packet.chunks, room);
         }
         if packet.chunks.is_empty() {
             return None;
@@ -177,10 +186,9 @@ impl Association {
         let below = below || allowance.forced && path.tail.under_way.is_some();
         if let Some(marked) = self.outbound.next_marked() {
             let may = allowance.forced || (below && !held);
-            let bytes = DataChunk::padded_bytes_for(marked.payload);
-            return may.then_some(Next {
+            return may.then(|| Next {
                 marked: true,
-                bytes,
+                bytes: padded(self.outbound.queue.header_bytes() + marked.payload),
             });
         }
         if !below || held || self.outbound.outstanding() >= MOST_OUTSTANDING {
@@ -193,13 +201,13 @@ impl Association {
         }
         Some(Next {
             marked: false,
-            bytes: DataChunk::padded_bytes_for(payload),
+            bytes: padded(self.outbound.queue.header_bytes() + payload),
         })
     }
 
     /// The most payload of one chunk, so that it fits on every path (section 7.3).
     pub(super) fn fragment_bytes(&self) -> u32 {
-        self.paths.amdcs() - DataChunk::HEADER_BYTES
+        self.paths.amdcs() - self.outbound.queue.header_bytes()
     }
 
     /// Section 6.1, rule A. Chunks are never cut to fit a window, so a small
@@ -248,18 +256,26 @@ impl Association {
         }
     }
 
-    /// Fills the packet with DATA for the path of `allowance`.
-    fn add_data(&mut self, now: Time, allowance: Allowance, chunks: &mut Chunks, mut room: u32) {
+    /// Fills the packet with DATA for the path of `allowance`, `first` and what
+    /// follows it.
+    fn add_data(
+        &mut self,
+        now: Time,
+        allowance: Allowance,
+        first: Next,
+        chunks: &mut Chunks,
+        mut room: u32,
+    ) {
         let mut resent = false;
         let mut fresh = false;
-        let mut first = true;
-        while let Some(next) = self.next_data(allowance, first) {
+        let mut upcoming = Some(first);
+        self.outbound.queue.begin_packet();
+        while let Some(next) = upcoming {
             // A chunk that fits no packet, because the path has become narrower
             // since it was cut, goes alone and is fragmented by IP.
             if padded(next.bytes) > room && !chunks.is_empty() {
                 break;
             }
-            first = false;
             let immediate = !next.marked && self.ends_burst(now, allowance, next);
             let Self {
                 config,
@@ -297,10 +313,12 @@ impl Association {
             };
             room = room.saturating_sub(next.bytes);
             chunks.push(Chunk::Data(chunk));
-            if self.next_path() != allowance.path {
+            if self.paths.len() > 1 && self.next_path() != allowance.path {
                 break;
             }
+            upcoming = self.next_data(allowance, false);
         }
+        self.outbound.queue.begin_packet();
         if fresh {
             self.paths[allowance.path].last_packet = now;
             self.schedule_probe(now, allowance.path);

@@ -97,8 +97,30 @@ pub struct Config {
     pub timeout_one_packet: bool,
     /// RTO for the packet that T3-rtx resends (section 6.3.3, E2 before E4: doubled).
     pub timeout_rearm: TimeoutRearm,
-    /// Which stream sends next.
+    /// Which stream sends next. Can be changed while the association lasts.
     pub scheduler: Scheduler,
+    /// Whether I-DATA is offered, so that messages of several streams mix (RFC 8260;
+    /// section 2.2.1: not unless the user asks for it).
+    pub interleaving: bool,
+    /// Whether FORWARD-TSN is offered, so that messages may be given up that were
+    /// sent (RFC 3758; section 4.2 recommends: not unless the user asks for it). With
+    /// `interleaving` it is I-FORWARD-TSN.
+    pub partial_reliability: bool,
+    /// Whether streams may be reset and added while an association lives (RFC 6525).
+    pub reconfiguration: bool,
+    /// The most streams that there may be each way after the peer has added some
+    /// (RFC 6525, sections 5.2.5 and 5.2.6).
+    pub most_streams: u16,
+    /// By which method what carries the packets finds errors in them, so that this
+    /// side takes packets without a checksum, and sends such where the peer has
+    /// offered the same method (RFC 9653; 1: SCTP over DTLS); `None`: all packets
+    /// have a checksum.
+    pub zero_checksum_method: Option<u32>,
+    /// Whether a message comes in parts, as [`Event::Part`](crate::Event::Part), where
+    /// the receive buffer is about to be full of messages that are not whole
+    /// (RFC 9260, section 6.9). Otherwise a message of up to twice the receive buffer
+    /// is taken, slowly; a longer one ends the association.
+    pub partial_delivery: bool,
     /// Whether a small packet waits while data is outstanding (section 6.1: the
     /// user decides; off here).
     pub nagle: bool,
@@ -284,10 +306,23 @@ pub enum TimeoutRearm {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// The message that was handed over first.
+    /// The message that was handed over first (RFC 8260, section 3.1).
     FirstCome,
-    /// One whole message of each stream that has any, in turn.
+    /// One message of each stream that has any, in turn; with I-DATA one chunk of
+    /// each (RFC 8260, section 3.2).
     RoundRobin,
+    /// The same, but a packet carries new chunks of one stream only (RFC 8260,
+    /// section 3.3).
+    RoundRobinPacket,
+    /// Of the streams of highest priority one after another (RFC 8260, section 3.4).
+    /// All have the same until the user sets it.
+    Priority,
+    /// All streams send the same number of bytes while they have any (RFC 8260,
+    /// section 3.5).
+    FairBandwidth,
+    /// Streams send bytes in proportion to their weights (RFC 8260, section 3.6),
+    /// which are equal until the user sets them.
+    WeightedFair,
 }
 
 impl Default for Config {
@@ -327,6 +362,12 @@ impl Default for Config {
             timeout_one_packet: true,
             timeout_rearm: TimeoutRearm::Doubled,
             scheduler: Scheduler::FirstCome,
+            interleaving: false,
+            partial_reliability: false,
+            reconfiguration: false,
+            most_streams: 2048,
+            zero_checksum_method: None,
+            partial_delivery: false,
             nagle: false,
             mtu_bytes: 1500,
             mtu_discovery: false,
@@ -391,11 +432,11 @@ impl Config {
         (4 * unit).min((2 * unit).max(4404))
     }
 
-    /// What a chunk with so much payload counts against cwnd, in bytes.
+    /// What a chunk with such a header and so much payload counts against cwnd, in bytes.
     #[must_use]
-    pub(crate) const fn window_cost(&self, payload: u32) -> u32 {
+    pub(crate) const fn window_cost(&self, header: u32, payload: u32) -> u32 {
         match self.window_counts {
-            WindowCounts::Chunk => crate::DataChunk::padded_bytes_for(payload),
+            WindowCounts::Chunk => crate::packet::padded(header + payload),
             WindowCounts::Payload => payload,
         }
     }

@@ -98,6 +98,10 @@ knobs! {
     timeout_one_packet timeout_one_packet: bool, same, same, "RFC 9260, section 7.2.3";
     timeout_rearm timeout_rearm: TimeoutRearm, same, same, "RFC 9260, section 6.3.3";
     scheduler scheduler: Scheduler, same, same, "the implementation's choice";
+    interleaving interleaving: bool, same, same, "RFC 8260, section 2.2.1: the user's choice";
+    partial_reliability partial_reliability: bool, same, same,
+        "RFC 3758, section 4.2: the user's choice";
+    reconfiguration reconfiguration: bool, same, same, "RFC 6525, section 5: the user's choice";
     nagle nagle: bool, same, same, "RFC 9260, section 6.1: the user's choice";
     mtu_bytes mtu_bytes: u32, same, same, "Ethernet";
     ip_header_bytes ip_header_bytes: u32, same, same, "RFC 791";

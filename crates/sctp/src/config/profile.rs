@@ -5,7 +5,9 @@
 //! (`outqueue.c`, `transport.c`, `output.c`, `sm_sideeffect.c`,
 //! `include/net/sctp/constants.h`); *sctp-refimpl* is the KAME and FreeBSD SCTP
 //! of August 2006 (`sctp_indata.c`, `sctp_output.c`, `sctp_timer.c`,
-//! `sctputil.c`, `sctp_constants.h`), which FreeBSD 6.1 took as a patch.
+//! `sctputil.c`, `sctp_constants.h`), which FreeBSD 6.1 took as a patch; *dcsctp*
+//! is the crate of that name, version 0.1.16 (`api/mod.rs` with its `Options`,
+//! `tx/retransmission_queue.rs`, `tx/outstanding_data.rs`, `rx/data_tracker.rs`).
 
 use headway_sansio::Duration;
 
@@ -15,11 +17,12 @@ use super::{
 };
 
 /// The names that [`Config::profile`] knows.
-pub const PROFILES: [&str; 5] = [
+pub const PROFILES: [&str; 6] = [
     "rfc9260",
     "lksctp-2.6.11",
     "lksctp-2.6.18",
     "freebsd-6.1",
+    "dcsctp",
     "low-delay",
 ];
 
@@ -27,7 +30,7 @@ pub const PROFILES: [&str; 5] = [
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "unknown SCTP profile {0:?}; known are rfc9260, lksctp-2.6.11, lksctp-2.6.18, freebsd-6.1, \
-     low-delay"
+     dcsctp, low-delay"
 )]
 pub struct UnknownProfile(pub String);
 
@@ -236,6 +239,121 @@ const FREEBSD_6_1: &[(&str, &str)] = &[
     ("outbound_streams", "sctp-refimpl: 10"),
 ];
 
+const DCSCTP: &[(&str, &str)] = &[
+    ("rto_initial_ns", "dcsctp Options::rto_initial: 500 ms"),
+    ("rto_min_ns", "dcsctp Options::rto_min: 400 ms"),
+    ("rto_max_ns", "dcsctp Options::rto_max: 60 s"),
+    (
+        "rto_margin_min_ns",
+        "dcsctp Options::min_rtt_variance: 220 ms, of which an eighth is the least RTTVAR, four times",
+    ),
+    (
+        "missing_report_threshold",
+        "dcsctp outstanding_data.rs: NUMBER_OF_NACKS_FOR_RETRANSMISSION, 3",
+    ),
+    (
+        "repeat_fast_retransmit",
+        "dcsctp outstanding_data.rs: a chunk sent again counts its reports from zero",
+    ),
+    (
+        "fast_recovery",
+        "dcsctp retransmission_queue.rs: fast_recovery_exit_tsn",
+    ),
+    (
+        "fast_retransmit_amount",
+        "dcsctp socket/data.rs: one packet, whatever cwnd says",
+    ),
+    (
+        "sack_delay_ns",
+        "dcsctp Options::delayed_ack_max_timeout: 200 ms, at most half the RTO",
+    ),
+    (
+        "sack_every",
+        "dcsctp Options::immediate_sack_under_cwnd_mtus: 10; the first loss takes cwnd below it",
+    ),
+    (
+        "sack_on_gap_closed",
+        "dcsctp data_tracker.rs: at once only while a gap exists",
+    ),
+    (
+        "initial_cwnd_bytes",
+        "dcsctp Options::cwnd_mtus_initial: 10, of Options::mtu",
+    ),
+    ("ssthresh_floor_mtus", "dcsctp Options::cwnd_mtus_min: 4"),
+    (
+        "byte_counting_limit",
+        "dcsctp retransmission_queue.rs: min(bytes acked, MTU)",
+    ),
+    ("max_burst", "dcsctp Options::max_burst: 4"),
+    (
+        "max_burst_rule",
+        "dcsctp socket/context.rs: counts packets, leaves cwnd alone",
+    ),
+    (
+        "cwnd_when_limited",
+        "dcsctp retransmission_queue.rs: grows only if within an MTU of full",
+    ),
+    (
+        "growth_needs_advance",
+        "dcsctp retransmission_queue.rs: handle_increased_cumulative_tsn_ack",
+    ),
+    (
+        "window_counts",
+        "dcsctp outstanding_data.rs: unacked_packet_bytes, headers and padding included",
+    ),
+    (
+        "window_unit",
+        "dcsctp retransmission_queue.rs: Options::mtu",
+    ),
+    (
+        "cwnd_overshoot",
+        "dcsctp retransmission_queue.rs: what is left of cwnd bounds each chunk",
+    ),
+    ("idle_decay", "dcsctp: none"),
+    ("timeout_marks", "dcsctp outstanding_data.rs: nack_all"),
+    (
+        "timeout_one_packet",
+        "dcsctp retransmission_queue.rs: all that a window of one MTU takes",
+    ),
+    (
+        "timeout_rearm",
+        "dcsctp timer.rs: the first restart is not doubled",
+    ),
+    (
+        "scheduler",
+        "dcsctp stream_scheduler.rs: round robin by message without interleaving",
+    ),
+    ("nagle", "dcsctp: none"),
+    (
+        "mtu_bytes",
+        "dcsctp Options::mtu: 1191 bytes above an IP header of 20",
+    ),
+    (
+        "send_buffer_bytes",
+        "dcsctp Options::max_send_buffer_size: 2,000,000",
+    ),
+    (
+        "receive_buffer_bytes",
+        "dcsctp Options::max_receiver_window_buffer_size: 5 MiB",
+    ),
+    (
+        "heartbeat_interval_ns",
+        "dcsctp Options::heartbeat_interval: 30 s",
+    ),
+    (
+        "association_max_retransmits",
+        "dcsctp Options::max_retransmissions: 10",
+    ),
+    (
+        "path_max_retransmits",
+        "dcsctp: one path, given up with the association",
+    ),
+    (
+        "init_max_retransmits",
+        "dcsctp Options::max_init_retransmits: 8",
+    ),
+];
+
 const LOW_DELAY: &[(&str, &str)] = &[
     (
         "rto_min_ns",
@@ -300,6 +418,34 @@ fn freebsd() -> Config {
     }
 }
 
+/// The SCTP of WebRTC's data channels with its own defaults, as far as knobs
+/// express it. `docs/interop.md` says what they do not express.
+fn dcsctp() -> Config {
+    /// `Options::mtu`, which counts no IP header.
+    const MTU_BYTES: u32 = 1191;
+    Config {
+        rto_initial: Duration::from_millis(500),
+        rto_min: Duration::from_millis(400),
+        rto_margin_min: Duration::from_millis(4 * 220 / 8),
+        repeat_fast_retransmit: RepeatFastRetransmit::Unqualified,
+        sack_every: 1,
+        sack_on_gap_closed: false,
+        initial_cwnd_bytes: 10 * MTU_BYTES,
+        growth_needs_advance: true,
+        window_unit: WindowUnit::Mtu,
+        cwnd_overshoot: CwndOvershoot::Chunk,
+        idle_decay: IdleDecay::Never,
+        timeout_one_packet: false,
+        timeout_rearm: TimeoutRearm::Undoubled,
+        scheduler: Scheduler::RoundRobin,
+        mtu_bytes: MTU_BYTES + 20,
+        send_buffer_bytes: 2_000_000,
+        receive_buffer_bytes: 5 * 1024 * 1024,
+        path_max_retransmits: 10,
+        ..Config::default()
+    }
+}
+
 /// RFC 9260 with a sender that finds losses as soon as it safely can. Any peer
 /// tolerates it: nothing on the wire is new.
 fn low_delay() -> Config {
@@ -333,6 +479,7 @@ impl Config {
                 ..lksctp()
             }),
             "freebsd-6.1" => Ok(freebsd()),
+            "dcsctp" => Ok(dcsctp()),
             "low-delay" => Ok(low_delay()),
             other => Err(UnknownProfile(other.to_owned())),
         }
@@ -348,6 +495,7 @@ impl Config {
             "lksctp-2.6.11" => &[LKSCTP_2_6_11, BOTH_LKSCTP],
             "lksctp-2.6.18" => &[LKSCTP_2_6_18, BOTH_LKSCTP],
             "freebsd-6.1" => &[FREEBSD_6_1],
+            "dcsctp" => &[DCSCTP],
             "low-delay" => &[LOW_DELAY],
             _ => &[],
         };

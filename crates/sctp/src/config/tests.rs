@@ -12,6 +12,7 @@ fn every_profile_has_a_source_for_every_knob() {
             let starts = |name: &str| knob.source.starts_with(name);
             let own = match profile {
                 "low-delay" => knob.source != default.source && starts("RFC"),
+                "dcsctp" => starts("dcsctp"),
                 _ => starts("lksctp") || starts("sctp-refimpl"),
             };
             assert!(knob.value == default.value || own, "{profile}: {knob:?}");
@@ -31,16 +32,26 @@ fn profiles_differ_where_the_stacks_did() {
             .value
     };
     let row = |name: &str| PROFILES.map(|profile| value(profile, name));
-    assert_eq!(row("missing_report_threshold"), ["3", "4", "3", "3", "3"]);
+    assert_eq!(
+        row("missing_report_threshold"),
+        ["3", "4", "3", "3", "3", "3"]
+    );
     assert_eq!(
         row("repeat_fast_retransmit"),
-        ["off", "unqualified", "off", "qualified", "off"]
+        [
+            "off",
+            "unqualified",
+            "off",
+            "qualified",
+            "unqualified",
+            "off"
+        ]
     );
     assert_eq!(
         row("fast_recovery"),
-        ["true", "false", "false", "true", "true"]
+        ["true", "false", "false", "true", "true", "true"]
     );
-    assert_eq!(row("ssthresh_floor_mtus"), ["4", "4", "4", "2", "4"]);
+    assert_eq!(row("ssthresh_floor_mtus"), ["4", "4", "4", "2", "4", "4"]);
     assert_eq!(
         row("rto_initial_ns"),
         [
@@ -48,12 +59,13 @@ fn profiles_differ_where_the_stacks_did() {
             "3000000000",
             "3000000000",
             "3000000000",
+            "500000000",
             "1000000000"
         ]
     );
     assert_eq!(
         row("rto_formula"),
-        ["rfc", "rfc", "rfc", "freebsd2006", "rfc"]
+        ["rfc", "rfc", "rfc", "freebsd2006", "rfc", "rfc"]
     );
     assert_eq!(
         row("idle_decay"),
@@ -61,6 +73,7 @@ fn profiles_differ_where_the_stacks_did() {
             "each-rto",
             "at-heartbeat",
             "at-heartbeat",
+            "never",
             "never",
             "each-rto"
         ]
@@ -99,7 +112,7 @@ fn overrides_go_over_a_profile() {
 fn unknown_knobs_and_values_are_errors() {
     for text in [
         r#"{"rto_minimum_ns": 1}"#,
-        r#"{"scheduler": "priority"}"#,
+        r#"{"scheduler": "fastest"}"#,
         r#"{"nagle": 1}"#,
     ] {
         assert!(serde_json::from_str::<Overrides>(text).is_err(), "{text}");

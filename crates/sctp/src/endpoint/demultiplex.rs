@@ -156,10 +156,11 @@ impl Endpoint {
         let Some(Chunk::CookieEcho(sealed)) = packet.chunks.first() else {
             return;
         };
-        let Some(opened) = self.open(now, &packet, sealed) else {
+        let Some(mut opened) = self.open(now, &packet, sealed) else {
             self.stats.cookies_refused += 1;
             return;
         };
+        self.recognise(&mut opened, route.remote);
         let (Opened::Good(cookie) | Opened::Stale(cookie, _)) = &opened;
         // The cookie is genuine, so its addresses and its tags name the
         // association to which it belongs, if there is one.
@@ -207,6 +208,21 @@ impl Endpoint {
             Association::unborn(Arc::clone(&self.config), Arc::clone(&self.host), birth);
         let id = self.table.insert(association, true);
         self.deliver(now, id.slot, route, packet, Some(opened));
+    }
+
+    /// Where the number of the INIT's source has been forgotten, as in a flood of
+    /// others, and the cookie comes back from the same IP address, its sender goes by
+    /// its new number.
+    fn recognise(&self, opened: &mut Opened, echoed_by: Address) {
+        let (Opened::Good(cookie) | Opened::Stale(cookie, _)) = opened;
+        let book = &self.host.book;
+        if cookie.source != echoed_by
+            && book.ip(cookie.source).is_none()
+            && let Some(ip) = book.ip(echoed_by)
+            && cookie.addresses.last() == Some(&ip)
+        {
+            cookie.source = echoed_by;
+        }
     }
 
     /// Opens a cookie that this endpoint made for these ports and this tag

@@ -49,7 +49,7 @@ const DYNAMIC_PORTS: core::ops::RangeInclusive<u16> = 49_152..=65_535;
 /// let mut client = Endpoint::new(config, host(2), [2; 32]);
 /// server.listen(5060);
 /// let call = client.connect(now, 0, 5060, &[Address(1)]).unwrap();
-/// let hello = Message { stream: 0, ppid: 0, unordered: false, payload: Payload::Sized(450) };
+/// let hello = Message { payload: Payload::Sized(450), ..Message::default() };
 /// client.with(now, call, |association| association.send(now, hello)).unwrap().unwrap();
 ///
 /// let mut heard = 0;
@@ -276,6 +276,23 @@ impl Endpoint {
     #[must_use]
     pub fn is_incoming(&self, id: AssociationId) -> bool {
         self.table.get(id).is_some_and(|entry| entry.incoming)
+    }
+
+    /// Whether this packet, which the endpoint has handed out, may go without a
+    /// checksum (RFC 9653). See [`Association::omits_checksum`].
+    #[must_use]
+    pub fn omits_checksum(&self, datagram: &Datagram<Packet>) -> bool {
+        if self.config.zero_checksum_method.is_none() {
+            return false;
+        }
+        let key = PeerKey {
+            local_port: datagram.body.source_port,
+            remote_port: datagram.body.destination_port,
+            remote: datagram.destination,
+        };
+        let slot = self.table.by_peer(key);
+        slot.and_then(|slot| self.table.slot(slot))
+            .is_some_and(|entry| entry.association.omits_checksum(&datagram.body))
     }
 
     /// All associations.

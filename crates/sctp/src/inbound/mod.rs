@@ -1,5 +1,7 @@
 //! The receiving half: DATA in, messages and SACKs out.
 
+mod interleaved;
+mod partial;
 mod reassembly;
 mod sack;
 mod streams;
@@ -9,8 +11,9 @@ use std::collections::VecDeque;
 
 use headway_sansio::Time;
 
-use crate::{Config, DataChunk, Event, Received, Tsn};
-use reassembly::Reassembly;
+use crate::{Config, DataChunk, Event, Mid, Received, Ssn, Tsn};
+use interleaved::Interleaved;
+use reassembly::{Contradiction, Outcome, Reassembly};
 use sack::Acknowledgement;
 use streams::Streams;
 use tsn_map::{Place, TsnMap};
@@ -19,7 +22,10 @@ use tsn_map::{Place, TsnMap};
 #[derive(Debug)]
 pub(crate) struct Inbound {
     tsns: TsnMap,
+    /// Of DATA.
     reassembly: Reassembly,
+    /// Of I-DATA.
+    interleaved: Interleaved,
     streams: Streams,
     /// Bytes delivered that the user has not read, and of how many messages.
     unread: u32,
@@ -54,6 +60,7 @@ impl Inbound {
         Self {
             tsns: TsnMap::new(initial),
             reassembly: Reassembly::default(),
+            interleaved: Interleaved::default(),
             streams: Streams::default(),
             unread: 0,
             unread_messages: 0,
@@ -75,7 +82,7 @@ impl Inbound {
     }
 
     pub(crate) const fn partial_bytes(&self) -> u32 {
-        self.reassembly.bytes()
+        self.reassembly.bytes() + self.interleaved.bytes()
     }
 
     pub(crate) const fn unread_bytes(&self) -> u32 {
@@ -99,6 +106,7 @@ impl Inbound {
     }
 
     /// Takes one DATA chunk of a stream that exists.
+    #[inline]
     pub(crate) fn take(
         &mut self,
         config: &Config,
@@ -117,34 +125,58 @@ impl Inbound {
         let bytes = chunk.payload.len() as u32;
         self.tsns.insert(chunk.tsn);
         self.acknowledgement.received(bytes);
-        let message = if chunk.begin && chunk.end {
+        if chunk.begin && chunk.end {
+            self.take_whole(now, chunk, events);
+        } else {
+            match self.assemble(now, chunk) {
+                Ok(outcome) => self.deliver(outcome, events),
+                Err(_) => return Arrival::Contradiction,
+            }
+        }
+        if config.partial_delivery {
+            self.relieve(config, bytes, events);
+        }
+        Arrival::New
+    }
+
+    /// Takes a chunk that is a whole message.
+    #[inline]
+    fn take_whole(&mut self, now: Time, chunk: DataChunk, events: &mut VecDeque<Event>) {
+        let (ssn, mid) = match chunk.interleaving {
+            None => (chunk.ssn, Mid(0)),
+            Some(numbers) => {
+                self.streams.mix();
+                (Ssn(numbers.mid.0 as u16), numbers.mid)
+            }
+        };
+        self.deliver_whole(
             Received {
                 stream: chunk.stream,
-                ssn: chunk.ssn,
+                ssn,
+                mid,
                 ppid: chunk.ppid,
                 unordered: chunk.unordered,
                 payload: chunk.payload,
                 first_tsn: chunk.tsn,
                 last_tsn: chunk.tsn,
                 complete_at: now,
-            }
-        } else {
-            match self.reassembly.insert(now, chunk) {
-                Ok(Some(message)) => message,
-                Ok(None) => return Arrival::New,
-                Err(_) => return Arrival::Contradiction,
-            }
+            },
+            events,
+        );
+    }
+
+    /// Puts a piece to what else is there of its message.
+    #[inline(never)]
+    fn assemble(&mut self, now: Time, chunk: DataChunk) -> Result<Outcome, Contradiction> {
+        let Some(numbers) = chunk.interleaving else {
+            return self.reassembly.insert(now, chunk);
         };
-        if message.unordered {
-            self.unread += message.payload.len() as u32;
-            self.unread_messages += 1;
-            events.push_back(Event::Message(message));
-        } else {
-            let (bytes, messages) = self.streams.insert(message, events);
-            self.unread += bytes;
-            self.unread_messages += messages;
+        self.streams.mix();
+        if !chunk.unordered && self.streams.is_past(chunk.stream, numbers.mid) {
+            // Of a message that was given up.
+            return Ok(Outcome::Nothing);
         }
-        Arrival::New
+        self.interleaved.insert(now, chunk, numbers)
     }
 
     /// Notes a TSN whose chunk is thrown away, as for a stream that does not exist
@@ -160,7 +192,10 @@ impl Inbound {
     /// The buffer takes no more. Chunks cost memory beside their bytes, so that
     /// very short ones count as more than they carry.
     fn is_full(&self, config: &Config) -> bool {
-        let chunks = self.reassembly.pieces() + self.streams.held_messages() + self.unread_messages;
+        let chunks = self.reassembly.pieces()
+            + self.interleaved.pieces()
+            + self.streams.held_messages()
+            + self.unread_messages;
         self.used() >= config.receive_buffer_bytes
             || chunks >= LEAST_CHUNKS.max(config.receive_buffer_bytes / BYTES_OF_A_CHUNK)
     }
@@ -201,6 +236,15 @@ impl Inbound {
         let beyond = |last: &Tsn| floor.precedes(*last) && tsn.precedes(*last);
         let piece = self.reassembly.highest().filter(beyond);
         let message = self.streams.highest().filter(beyond);
+        if self.streams.is_mixed()
+            && let Some(piece) = self.interleaved.highest(floor).filter(beyond)
+            && message.is_none_or(|held| held.precedes(piece))
+        {
+            self.interleaved.drop_highest(floor);
+            self.tsns.remove(piece, piece);
+            self.reneged += 1;
+            return true;
+        }
         let (first, last) = match (piece, message) {
             (Some(piece), message) if message.is_none_or(|held| held.precedes(piece)) => {
                 self.reassembly.drop_highest();

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use headway_sansio::{Payload, Time};
 
-use crate::{DataChunk, Received, Ssn, Tsn};
+use crate::{DataChunk, Event, Mid, Part, Received, Ssn, Tsn};
 
 /// Neighbouring pieces of one message.
 #[derive(Debug)]
@@ -21,12 +21,23 @@ struct Run {
     ssn: Ssn,
     unordered: bool,
     ppid: u32,
+    /// Those not given out; none where the message comes in parts.
     pieces: VecDeque<Payload>,
+    /// Where the message comes in parts: its number, and the bytes given out.
+    open: Option<(Mid, u64)>,
+}
+
+/// What a piece leads to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    Nothing,
+    Whole(Received),
+    Part(Part),
 }
 
 /// The peer's pieces contradict each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Contradiction;
+pub(super) struct Contradiction;
 
 /// Pieces of messages that are not whole yet.
 #[derive(Debug, Default)]
@@ -54,14 +65,20 @@ impl Reassembly {
 
     /// The highest TSN of all pieces.
     pub(crate) fn highest(&self) -> Option<Tsn> {
-        self.runs.back().map(|run| run.last)
+        self.highest_run().map(|index| self.runs[index].last)
+    }
+
+    /// The last run of which pieces are here.
+    fn highest_run(&self) -> Option<usize> {
+        self.runs.iter().rposition(|run| !run.pieces.is_empty())
     }
 
     /// Drops the piece with the highest TSN.
     pub(crate) fn drop_highest(&mut self) {
-        let Some(run) = self.runs.back_mut() else {
+        let Some(index) = self.highest_run() else {
             return;
         };
+        let run = &mut self.runs[index];
         if let Some(piece) = run.pieces.pop_back() {
             self.bytes -= piece.len() as u32;
             self.pieces -= 1;
@@ -69,16 +86,91 @@ impl Reassembly {
         run.end = false;
         run.last = run.last.previous();
         if run.pieces.is_empty() {
-            self.runs.pop_back();
+            self.runs.remove(index);
         }
     }
 
+    /// Drops what can never be finished, as a TSN that it lacks will not come
+    /// (RFC 3758, section 3.6).
+    pub(super) fn forward(&mut self, point: Tsn, events: &mut VecDeque<Event>) {
+        let (mut bytes, mut pieces) = (0, 0);
+        self.runs.retain(|run| {
+            let headless = !run.begin && !point.precedes(run.first.previous());
+            let tailless = !run.end && !point.precedes(run.last.next());
+            if !headless && !tailless {
+                return true;
+            }
+            bytes += run.pieces.iter().map(|p| p.len() as u32).sum::<u32>();
+            pieces += run.pieces.len() as u32;
+            if let Some((mid, _)) = run.open {
+                events.push_back(Event::PartAbandoned {
+                    stream: run.stream,
+                    mid,
+                    unordered: run.unordered,
+                });
+            }
+            false
+        });
+        self.bytes -= bytes;
+        self.pieces -= pieces;
+    }
+
+    /// Bytes at the beginning of the message that has most of them, of those that
+    /// may be delivered; its place and its number.
+    pub(super) fn longest_head(
+        &self,
+        may: impl Fn(u16, bool, Ssn) -> Option<Mid>,
+    ) -> Option<(u32, usize, Mid)> {
+        let mut best: Option<(u32, usize, Mid)> = None;
+        for (index, run) in self.runs.iter().enumerate() {
+            if !run.begin || run.open.is_some() {
+                continue;
+            }
+            let Some(mid) = may(run.stream, run.unordered, run.ssn) else {
+                continue;
+            };
+            let mid = if run.unordered { Mid(run.first.0) } else { mid };
+            let bytes: u32 = run.pieces.iter().map(|p| p.len() as u32).sum();
+            if best.is_none_or(|(most, ..)| bytes > most) {
+                best = Some((bytes, index, mid));
+            }
+        }
+        best
+    }
+
+    /// Delivers a message in parts from now on.
+    pub(super) fn open(&mut self, index: usize, mid: Mid) -> Option<Part> {
+        self.runs.get_mut(index)?.open = Some((mid, 0));
+        self.give(index)
+    }
+
+    /// Gives out what there is of a message that comes in parts.
+    fn give(&mut self, index: usize) -> Option<Part> {
+        let run = self.runs.get_mut(index)?;
+        let (mid, offset_bytes) = run.open?;
+        let payload = Payload::concat(run.pieces.iter());
+        let bytes = payload.len();
+        run.open = Some((mid, offset_bytes + bytes as u64));
+        self.bytes -= bytes as u32;
+        self.pieces -= run.pieces.len() as u32;
+        run.pieces = VecDeque::new();
+        let part = Part {
+            stream: run.stream,
+            mid,
+            ppid: run.ppid,
+            unordered: run.unordered,
+            offset_bytes,
+            payload,
+            end: run.end,
+        };
+        if part.end {
+            self.runs.remove(index);
+        }
+        Some(part)
+    }
+
     /// Takes one piece, and gives the message if that makes it whole.
-    pub(crate) fn insert(
-        &mut self,
-        now: Time,
-        chunk: DataChunk,
-    ) -> Result<Option<Received>, Contradiction> {
+    pub(super) fn insert(&mut self, now: Time, chunk: DataChunk) -> Result<Outcome, Contradiction> {
         self.bytes += chunk.payload.len() as u32;
         self.pieces += 1;
         let tsn = chunk.tsn;
@@ -130,14 +222,17 @@ impl Reassembly {
                 index
             }
         };
+        if self.runs[at].open.is_some() {
+            return Ok(self.give(at).map_or(Outcome::Nothing, Outcome::Part));
+        }
         if !(self.runs[at].begin && self.runs[at].end) {
-            return Ok(None);
+            return Ok(Outcome::Nothing);
         }
         let run = self.runs.remove(at).ok_or(Contradiction)?;
         self.pieces -= run.pieces.len() as u32;
         let message = run.into_message(now);
         self.bytes -= message.payload.len() as u32;
-        Ok(Some(message))
+        Ok(Outcome::Whole(message))
     }
 }
 
@@ -153,6 +248,7 @@ impl Run {
             unordered: chunk.unordered,
             ppid: chunk.ppid,
             pieces: VecDeque::from([chunk.payload]),
+            open: None,
         }
     }
 
@@ -166,6 +262,7 @@ impl Run {
         Received {
             stream: self.stream,
             ssn: self.ssn,
+            mid: Mid(0),
             ppid: self.ppid,
             unordered: self.unordered,
             payload: Payload::concat(self.pieces.iter()),
@@ -201,8 +298,11 @@ mod tests {
         pieces: &mut Reassembly,
         chunk: DataChunk,
     ) -> Result<Option<(u32, u32)>, Contradiction> {
-        let whole = pieces.insert(Time::ZERO, chunk)?;
-        Ok(whole.map(|m| (m.first_tsn.0, m.last_tsn.0)))
+        match pieces.insert(Time::ZERO, chunk)? {
+            Outcome::Whole(m) => Ok(Some((m.first_tsn.0, m.last_tsn.0))),
+            Outcome::Nothing => Ok(None),
+            Outcome::Part(part) => panic!("{part:?}"),
+        }
     }
 
     #[test]

@@ -105,6 +105,24 @@ impl TsnMap {
         }
     }
 
+    /// Everything up to `point` counts as arrived, and what follows it without a gap
+    /// (RFC 3758, section 3.6).
+    pub(crate) fn forward(&mut self, point: Tsn) {
+        if !self.cumulative.precedes(point) {
+            return;
+        }
+        self.cumulative = point;
+        let behind = self.run_at(point.next());
+        let joined = self.runs.get(behind).copied();
+        self.runs.drain(..behind);
+        if let Some((first, last)) = joined
+            && !point.next().precedes(first)
+        {
+            self.cumulative = last;
+            self.runs.remove(0);
+        }
+    }
+
     /// Forgets that TSNs beyond the cumulative one had arrived: `first` to `last`,
     /// which did so without a gap between them.
     pub(crate) fn remove(&mut self, first: Tsn, last: Tsn) {

@@ -5,6 +5,7 @@
 
 use headway_sansio::Time;
 
+use super::limit::Limit;
 use super::{Outbound, Sent, SentState, spans};
 use crate::path::{News, Path, Paths};
 use crate::{Config, Sack, Tsn};
@@ -20,6 +21,8 @@ pub(crate) struct Progress {
     pub(crate) beyond_gap: bool,
     /// A chunk reported before is missing again.
     pub(crate) reneged: bool,
+    /// The peer has skipped what was given up.
+    pub(crate) skipped: bool,
 }
 
 impl Outbound {
@@ -44,6 +47,17 @@ impl Outbound {
             let Some(sent) = self.sent.pop_front() else {
                 break;
             };
+            if sent.state == SentState::Abandoned {
+                // It earns neither window nor round trip (RFC 3758, section 3.5,
+                // rule A2).
+                self.abandoned -= 1;
+                progress.chunks += 1;
+                progress.skipped = true;
+                continue;
+            }
+            if sent.limit != Limit::None {
+                self.limited -= 1;
+            }
             let bytes = sent.chunk.payload.len() as u32;
             self.sent_bytes -= bytes;
             let path = &mut paths[usize::from(sent.path)];
@@ -59,6 +73,7 @@ impl Outbound {
         }
         self.first = self.first.plus(count);
         progress.advanced = count > 0;
+        self.forward.shift(count);
         spans::shift(&mut self.acked, count);
     }
 
@@ -98,6 +113,10 @@ impl Outbound {
 
     fn gap_acked(&mut self, config: &Config, paths: &mut Paths, now: Time, index: u32) {
         let sent = &mut self.sent[index as usize];
+        if sent.state == SentState::Abandoned {
+            sent.watched = false;
+            return;
+        }
         let path = &mut paths[usize::from(sent.path)];
         if sent.state == SentState::InFlight {
             path.flight -= sent.cost;
@@ -113,6 +132,9 @@ impl Outbound {
     /// missing report (section 6.2.1, rule D iii).
     fn reneged(&mut self, config: &Config, paths: &mut Paths, index: u32) {
         let sent = &mut self.sent[index as usize];
+        if sent.state == SentState::Abandoned {
+            return;
+        }
         sent.state = SentState::InFlight;
         sent.missing = 1;
         let path = &mut paths[usize::from(sent.path)];

@@ -59,7 +59,7 @@ impl Outbound {
         in_recovery: bool,
     ) -> bool {
         let sent = &mut self.sent[index as usize];
-        if sent.state != SentState::InFlight {
+        if sent.state != SentState::InFlight && !sent.watched {
             return false;
         }
         let tsn = sent.chunk.tsn;
@@ -87,6 +87,9 @@ impl Outbound {
         }
         sent.fast = true;
         paths[usize::from(sent.path)].lossy = true;
+        if core::mem::take(&mut sent.watched) {
+            return true;
+        }
         self.mark(config, paths, index, SentState::MarkedFast);
         let place = self.marked.partition_point(|other| other.precedes(tsn));
         self.marked.insert(place, tsn);
@@ -121,7 +124,7 @@ impl Outbound {
             let tsn = sent.chunk.tsn;
             let here = usize::from(sent.path) == on;
             match sent.state {
-                SentState::Acked => continue,
+                SentState::Acked | SentState::Abandoned => continue,
                 // Marked before, and on another path: still to be sent again.
                 _ if !here && sent.state.is_marked() => {}
                 _ if !here => continue,

@@ -1,21 +1,29 @@
 //! The sending half: messages that wait, chunks that are under way, and what
 //! the peer says of them.
 
+mod abandon;
 mod acknowledge;
+mod forward;
+mod limit;
 mod loss;
 mod queue;
+mod schedule;
 mod spans;
 mod time;
 
+pub(crate) use abandon::GivenUp;
 pub(crate) use acknowledge::Progress;
+pub(crate) use limit::Limit;
 pub(crate) use queue::SendQueue;
 
 use std::collections::VecDeque;
 
 use headway_sansio::Time;
 
+use crate::packet::Extensions;
 use crate::path::Paths;
 use crate::{Config, DataChunk, Tsn};
+use forward::Forward;
 
 /// The most chunks outstanding: gap blocks count in 16 bits, and a stream's
 /// sequence numbers must not wrap within the window (RFC 9260, section 6.1).
@@ -48,6 +56,15 @@ pub(crate) struct Outbound {
     pub(crate) forced: Forced,
     /// A zero window probe is under way.
     pub(crate) probing: bool,
+    /// What a chunk takes of the peer's buffer beyond its payload.
+    window_chunk_cost: u32,
+    /// Both sides know partial reliability.
+    partial: bool,
+    /// Chunks in `sent` whose messages may be given up.
+    limited: u32,
+    /// Chunks in `sent` of messages that were given up.
+    abandoned: u32,
+    pub(crate) forward: Forward,
 }
 
 /// How much may be retransmitted without regard to cwnd.
@@ -67,8 +84,8 @@ struct Sent {
     path: u8,
     /// It was sent on more than one path.
     moved: bool,
-    /// How often it was sent, up to 255.
-    transmissions: u8,
+    /// How often it was sent.
+    transmissions: u16,
     /// Missing reports since it was last sent.
     missing: u8,
     /// It was retransmitted because of missing reports.
@@ -78,6 +95,10 @@ struct Sent {
     /// What it counts against cwnd.
     cost: u32,
     sent_at: Time,
+    limit: Limit,
+    /// It was given up while under way, so that its loss still counts as a sign of
+    /// congestion (RFC 3758, section 3.5, rule F5).
+    watched: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +112,9 @@ enum SentState {
     MarkedTimeout,
     /// To be sent again, to find out what has arrived.
     MarkedProbe,
+    /// Given up: counts as acknowledged, and waits for the peer to skip it
+    /// (RFC 3758, section 3.5, rule A2).
+    Abandoned,
 }
 
 /// A chunk to send again.
@@ -128,7 +152,18 @@ impl Outbound {
             recovery: None,
             forced: Forced::Nothing,
             probing: false,
+            window_chunk_cost: config.peer_window_chunk_cost_bytes,
+            partial: false,
+            limited: 0,
+            abandoned: 0,
+            forward: Forward::default(),
         }
+    }
+
+    /// Takes note of what both sides know.
+    pub(crate) fn set_extensions(&mut self, extensions: Extensions) {
+        self.partial = extensions.partial_reliability;
+        self.queue.set_interleaving(extensions.interleaving);
     }
 
     /// Takes the messages out that wait.
@@ -164,6 +199,18 @@ impl Outbound {
     /// Nothing waits and nothing is outstanding.
     pub(crate) fn is_idle(&self) -> bool {
         self.sent.is_empty() && self.queue.is_empty()
+    }
+
+    /// Goes on with another TSN, where nothing is outstanding (RFC 6525, section
+    /// 5.2.7, rule H5).
+    pub(crate) fn restart(&mut self, next: Tsn) {
+        debug_assert!(self.sent.is_empty(), "all is acknowledged");
+        self.sent.clear();
+        self.first = next;
+        self.acked.clear();
+        self.marked.clear();
+        self.recovery = None;
+        self.forward = Forward::default();
     }
 
     /// The lowest chunk to send again.
@@ -224,6 +271,7 @@ impl Outbound {
         // the sender can benefit).
         chunk.immediate |=
             cause == Cause::Probe || cause == Cause::Timeout && config.immediate_sack_on_burst_end;
+        self.queue.confine(chunk.stream);
         let path = &mut paths[to];
         path.flight += cost;
         path.stats.retransmissions += 1;
@@ -251,11 +299,14 @@ impl Outbound {
         immediate: bool,
     ) -> Option<DataChunk> {
         let tsn = self.next_tsn();
-        let most = paths.amdcs() - DataChunk::HEADER_BYTES;
-        let mut chunk = self.queue.pop(tsn, most)?;
+        let header = self.queue.header_bytes();
+        let (mut chunk, limit) = self.queue.pop(tsn, paths.amdcs() - header)?;
         chunk.immediate |= immediate;
         let bytes = chunk.payload.len() as u32;
-        let cost = config.window_cost(bytes);
+        let cost = config.window_cost(header, bytes);
+        if limit != Limit::None {
+            self.limited += 1;
+        }
         let mut stored = chunk.clone();
         stored.trace.retransmission = true;
         self.sent.push_back(Sent {
@@ -269,6 +320,8 @@ impl Outbound {
             marker: tsn,
             cost,
             sent_at: now,
+            limit,
+            watched: false,
         });
         self.sent_bytes += bytes;
         self.depart(bytes + config.peer_window_chunk_cost_bytes);

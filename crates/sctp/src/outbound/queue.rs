@@ -1,57 +1,99 @@
-//! Messages that wait to be sent, and which of them goes next.
+//! Messages that wait to be sent, which of them goes next, and how they are cut
+//! into chunks.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use crate::{DataChunk, Message, MessageId, Scheduler, Ssn, Trace, Tsn};
+use headway_sansio::{Payload, Time};
+
+use super::limit::Limit;
+use super::schedule::{Claim, Order, Standing};
+use crate::{DataChunk, Interleaving, Message, MessageId, Mid, Scheduler, Ssn, Trace, Tsn};
 
 /// A message, or what is left of one after its first pieces went out.
 #[derive(Debug)]
-struct Pending {
-    id: MessageId,
-    message: Message,
-    /// Given with the first piece: the order within a stream is that of sending.
-    ssn: Option<Ssn>,
+pub(super) struct Pending {
+    pub(super) id: MessageId,
+    pub(super) payload: Payload,
+    pub(super) limit: Limit,
+    /// What its pieces so far were numbered with.
+    pub(super) begun: Option<Begun>,
+    ppid: u32,
+    pub(super) stream: u16,
+    unordered: bool,
+    immediate_sack: bool,
+}
+
+/// Numbers are given with the first piece: the order within a stream is that of
+/// sending.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    number: u32,
+    /// Number of the next piece.
+    piece: u32,
 }
 
 /// Messages not yet sent.
 #[derive(Debug)]
 pub(crate) struct SendQueue {
+    scheduler: Scheduler,
     waiting: Waiting,
-    /// The message of which a piece went out already. The TSNs of a message run
-    /// without a break (RFC 9260, section 6.9), so it is finished first.
+    /// The message of DATA of which a piece went out already. The TSNs of a message
+    /// run without a break (RFC 9260, section 6.9), so it is finished first.
     current: Option<Pending>,
+    /// I-DATA goes out in place of DATA (RFC 8260).
+    interleaving: bool,
     next_id: u64,
     /// For each stream used so far.
-    next_ssn: Vec<Ssn>,
+    numbers: Vec<Numbers>,
+    /// Of streams for which the user has set something.
+    claims: BTreeMap<u16, Claim>,
+    /// The stream to which the packet under construction is confined
+    /// (RFC 8260, section 3.3).
+    confined: Option<u16>,
     bytes: u32,
     messages: u32,
+    /// Messages of which a piece went out.
+    begun: u32,
+    /// When the first message expires, or earlier.
+    earliest: Time,
+    /// Messages that may be given up for others.
+    prioritised: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    ordered: u32,
+    unordered: u32,
 }
 
 #[derive(Debug)]
 enum Waiting {
     FirstCome(VecDeque<Pending>),
-    RoundRobin {
-        streams: Vec<VecDeque<Pending>>,
-        turn: VecDeque<u16>,
-    },
+    ByStream { lanes: Vec<Lane>, order: Order },
+}
+
+#[derive(Debug, Default)]
+struct Lane {
+    queue: VecDeque<Pending>,
+    standing: Standing,
 }
 
 impl SendQueue {
     pub(crate) fn new(scheduler: Scheduler) -> Self {
-        let waiting = match scheduler {
-            Scheduler::FirstCome => Waiting::FirstCome(VecDeque::new()),
-            Scheduler::RoundRobin => Waiting::RoundRobin {
-                streams: Vec::new(),
-                turn: VecDeque::new(),
-            },
-        };
         Self {
-            waiting,
+            scheduler,
+            waiting: Waiting::of(scheduler),
             current: None,
+            interleaving: false,
             next_id: 0,
-            next_ssn: Vec::new(),
+            numbers: Vec::new(),
+            claims: BTreeMap::new(),
+            confined: None,
             bytes: 0,
             messages: 0,
+            begun: 0,
+            earliest: Time::FAR_FUTURE,
+            prioritised: 0,
         }
     }
 
@@ -60,74 +102,198 @@ impl SendQueue {
         self.bytes
     }
 
+    /// Length of a chunk's header.
+    pub(crate) const fn header_bytes(&self) -> u32 {
+        if self.interleaving {
+            DataChunk::INTERLEAVED_HEADER_BYTES
+        } else {
+            DataChunk::HEADER_BYTES
+        }
+    }
+
     /// Least number of bytes that what waits takes in packets.
     pub(crate) const fn chunk_bytes(&self) -> u32 {
         self.bytes
-            .saturating_add(self.messages.saturating_mul(DataChunk::HEADER_BYTES))
+            .saturating_add(self.messages.saturating_mul(self.header_bytes()))
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
         self.messages == 0
     }
 
+    /// When a message expires, at the earliest.
+    pub(crate) const fn earliest(&self) -> Time {
+        self.earliest
+    }
+
+    /// Whether any message may be given up for others.
+    pub(super) const fn has_prioritised(&self) -> bool {
+        self.prioritised > 0
+    }
+
+    /// From now on pieces of several messages may mix, or not.
+    pub(crate) fn set_interleaving(&mut self, interleaving: bool) {
+        if self.interleaving == interleaving {
+            return;
+        }
+        self.interleaving = interleaving;
+        if let Some(current) = self.current.take() {
+            self.put_back(current);
+        }
+    }
+
+    pub(super) const fn is_interleaving(&self) -> bool {
+        self.interleaving
+    }
+
+    pub(crate) const fn scheduler(&self) -> Scheduler {
+        self.scheduler
+    }
+
+    /// Lets another scheduler decide from now on. A message that is under way is
+    /// finished first, unless pieces may mix.
+    pub(crate) fn set_scheduler(&mut self, scheduler: Scheduler) {
+        if self.scheduler == scheduler {
+            return;
+        }
+        self.scheduler = scheduler;
+        let mut all: Vec<Pending> =
+            match core::mem::replace(&mut self.waiting, Waiting::of(scheduler)) {
+                Waiting::FirstCome(queue) => queue.into(),
+                Waiting::ByStream { lanes, .. } => {
+                    lanes.into_iter().flat_map(|lane| lane.queue).collect()
+                }
+            };
+        all.sort_unstable_by_key(|pending| pending.id);
+        for pending in all {
+            self.insert(pending);
+        }
+    }
+
+    /// What the user has set for a stream.
+    pub(crate) fn claim(&self, stream: u16) -> (u16, u16) {
+        let claim = self.claims.get(&stream).copied().unwrap_or_default();
+        (claim.priority, claim.weight)
+    }
+
+    /// Sets the priority of a stream (zero is the highest) and its weight.
+    pub(crate) fn set_claim(&mut self, stream: u16, (priority, weight): (u16, u16)) {
+        let claim = Claim {
+            priority,
+            weight: weight.max(1),
+        };
+        self.claims.insert(stream, claim);
+        let claim = self.effective(stream);
+        if let Waiting::ByStream { lanes, order } = &mut self.waiting
+            && let Some(lane) = lanes.get_mut(usize::from(stream))
+            && !lane.queue.is_empty()
+        {
+            order.leave(stream, &lane.standing);
+            order.enter(stream, &mut lane.standing, claim);
+        }
+    }
+
+    /// What the scheduler makes of a stream's settings.
+    fn effective(&self, stream: u16) -> Claim {
+        match self.scheduler {
+            Scheduler::Priority | Scheduler::WeightedFair => {
+                self.claims.get(&stream).copied().unwrap_or_default()
+            }
+            _ => Claim::default(),
+        }
+    }
+
     /// Gives back memory, where nothing waits.
     pub(crate) fn trim(&mut self) {
         match &mut self.waiting {
             Waiting::FirstCome(queue) => queue.shrink_to_fit(),
-            Waiting::RoundRobin { streams, turn } => {
-                streams.iter_mut().for_each(VecDeque::shrink_to_fit);
-                turn.shrink_to_fit();
+            Waiting::ByStream { lanes, order } => {
+                lanes.iter_mut().for_each(|lane| lane.queue.shrink_to_fit());
+                order.trim();
             }
         }
     }
 
-    pub(crate) fn push(&mut self, message: Message) -> MessageId {
-        let id = MessageId(self.next_id);
-        self.next_id += 1;
-        self.bytes += message.payload.len() as u32;
-        self.messages += 1;
-        let stream = message.stream;
-        let pending = Pending {
-            id,
-            message,
-            ssn: None,
-        };
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.push_back(pending),
-            Waiting::RoundRobin { streams, turn } => {
-                let index = usize::from(stream);
-                if streams.len() <= index {
-                    streams.resize_with(index + 1, VecDeque::new);
-                }
-                if streams[index].is_empty() {
-                    turn.push_back(stream);
-                }
-                streams[index].push_back(pending);
-            }
-        }
+    pub(crate) fn push(&mut self, now: Time, message: Message) -> MessageId {
+        let id = self.reserve();
+        self.push_reserved(id, now, message);
         id
     }
 
-    /// Drops messages for streams from `limit` on: the peer does not accept them.
-    pub(crate) fn drop_streams_from(&mut self, limit: u16) {
-        let (mut bytes, mut messages) = (0, 0);
-        let mut keep = |pending: &Pending| {
-            let keeps = pending.message.stream < limit;
-            if !keeps {
-                bytes += pending.message.payload.len() as u32;
-                messages += 1;
-            }
-            keeps
+    /// The number of a message that comes later.
+    pub(crate) const fn reserve(&mut self) -> MessageId {
+        let id = MessageId(self.next_id);
+        self.next_id += 1;
+        id
+    }
+
+    #[inline]
+    pub(crate) fn push_reserved(&mut self, id: MessageId, now: Time, message: Message) {
+        self.bytes += message.payload.len() as u32;
+        self.messages += 1;
+        let limit = Limit::of(message.reliability, now);
+        match limit {
+            Limit::Until(end) => self.earliest = self.earliest.min(end),
+            Limit::Priority(_) => self.prioritised += 1,
+            Limit::None | Limit::Retransmissions(_) => {}
+        }
+        let pending = Pending {
+            id,
+            payload: message.payload,
+            limit,
+            begun: None,
+            ppid: message.ppid,
+            stream: message.stream,
+            unordered: message.unordered,
+            immediate_sack: message.immediate_sack,
         };
         match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.retain(keep),
-            Waiting::RoundRobin { streams, turn } => {
-                streams.iter_mut().for_each(|queue| queue.retain(&mut keep));
-                turn.retain(|&stream| stream < limit);
+            Waiting::FirstCome(queue) => queue.push_back(pending),
+            Waiting::ByStream { .. } => self.insert(pending),
+        }
+    }
+
+    fn insert(&mut self, pending: Pending) {
+        let stream = pending.stream;
+        let claim = self.effective(stream);
+        match &mut self.waiting {
+            Waiting::FirstCome(queue) => queue.push_back(pending),
+            Waiting::ByStream { lanes, order } => {
+                let lane = lane_of(lanes, stream);
+                if lane.queue.is_empty() {
+                    order.enter(stream, &mut lane.standing, claim);
+                }
+                lane.queue.push_back(pending);
             }
         }
-        self.bytes -= bytes;
-        self.messages -= messages;
+    }
+
+    /// Puts a message back at the front of those that wait.
+    fn put_back(&mut self, pending: Pending) {
+        let stream = pending.stream;
+        let claim = self.effective(stream);
+        match &mut self.waiting {
+            Waiting::FirstCome(queue) => queue.push_front(pending),
+            Waiting::ByStream { lanes, order } => {
+                let lane = lane_of(lanes, stream);
+                if lane.queue.is_empty() {
+                    order.enter(stream, &mut lane.standing, claim);
+                }
+                lane.queue.push_front(pending);
+            }
+        }
+    }
+
+    /// Begins a packet: it may carry whatever is next.
+    pub(crate) const fn begin_packet(&mut self) {
+        self.confined = None;
+    }
+
+    /// A chunk of this stream is in the packet under construction.
+    pub(super) const fn confine(&mut self, stream: u16) {
+        if matches!(self.scheduler, Scheduler::RoundRobinPacket) {
+            self.confined = Some(stream);
+        }
     }
 
     /// Whether the next chunk, of at most `most` bytes of payload, leaves nothing
@@ -138,42 +304,115 @@ impl SendQueue {
 
     /// Payload of the next chunk in bytes, where a chunk takes at most `most`.
     pub(crate) fn next_bytes(&self, most: u32) -> Option<u32> {
-        let next = self.current.as_ref().or_else(|| match &self.waiting {
-            Waiting::FirstCome(queue) => queue.front(),
-            Waiting::RoundRobin { streams, turn } => turn
-                .front()
-                .and_then(|&stream| streams[usize::from(stream)].front()),
-        })?;
-        Some((next.message.payload.len() as u32).min(most))
+        let next = match (&self.current, &self.waiting) {
+            (Some(current), _) => {
+                let fits = self.confined.is_none_or(|to| to == current.stream);
+                fits.then_some(current)
+            }
+            (None, Waiting::FirstCome(queue)) => queue.front(),
+            (None, Waiting::ByStream { lanes, order }) => {
+                let stream = self.confined.or_else(|| order.first())?;
+                lanes.get(usize::from(stream))?.queue.front()
+            }
+        }?;
+        Some((next.payload.len() as u32).min(most))
+    }
+
+    /// Takes the message out whose piece goes next; one that is not finished with
+    /// this piece stays on the scheduler's books.
+    #[inline]
+    fn take_next(&mut self, most: u32) -> Option<Pending> {
+        if self.current.is_some() {
+            return self.current.take();
+        }
+        match &mut self.waiting {
+            Waiting::FirstCome(queue) => queue.pop_front(),
+            Waiting::ByStream { .. } => self.take_from_lane(most),
+        }
+    }
+
+    fn take_from_lane(&mut self, most: u32) -> Option<Pending> {
+        let (interleaving, confined) = (self.interleaving, self.confined);
+        let stream = match &self.waiting {
+            Waiting::FirstCome(_) => return None,
+            Waiting::ByStream { order, .. } => confined.or_else(|| order.first())?,
+        };
+        let claim = self.effective(stream);
+        let Waiting::ByStream { lanes, order } = &mut self.waiting else {
+            return None;
+        };
+        let Lane { queue, standing } = lanes.get_mut(usize::from(stream))?;
+        let pending = queue.pop_front()?;
+        let length = pending.payload.len() as u32;
+        let unit = if interleaving {
+            length.min(most)
+        } else {
+            length
+        };
+        let more = !queue.is_empty() || unit < length;
+        if confined.is_none() {
+            order.served(stream, standing, claim, unit, more);
+        } else if !more {
+            // Its turn is over already; it had the rest of a packet.
+            order.leave(stream, standing);
+        }
+        Some(pending)
     }
 
     /// Takes the next chunk off, to go out as `tsn`.
-    pub(crate) fn pop(&mut self, tsn: Tsn, most: u32) -> Option<DataChunk> {
-        let mut pending = self.current.take().or_else(|| self.waiting.pop())?;
-        let stream = pending.message.stream;
-        let unordered = pending.message.unordered;
-        let (begin, ssn) = match pending.ssn {
-            Some(ssn) => (false, ssn),
-            None if unordered => (true, Ssn::default()),
-            None => (true, take_ssn(&mut self.next_ssn, stream)),
+    #[inline]
+    pub(crate) fn pop(&mut self, tsn: Tsn, most: u32) -> Option<(DataChunk, Limit)> {
+        let mut pending = self.take_next(most)?;
+        let stream = pending.stream;
+        let unordered = pending.unordered;
+        let begin = pending.begun.is_none();
+        let Begun { number, piece } = match pending.begun {
+            Some(begun) => begun,
+            None => Begun {
+                number: self.take_number(stream, unordered),
+                piece: 0,
+            },
         };
-        let end = pending.message.payload.len() <= most as usize;
-        let ppid = pending.message.ppid;
+        let limit = pending.limit;
+        let end = pending.payload.len() <= most as usize;
+        let ppid = pending.ppid;
+        let immediate = end && pending.immediate_sack;
         let trace = Trace {
             retransmission: false,
             message: pending.id,
         };
         let payload = if end {
             self.messages -= 1;
-            pending.message.payload
+            self.begun -= u32::from(!begin);
+            self.prioritised -= u32::from(limit.is_priority());
+            pending.payload
         } else {
-            let piece = pending.message.payload.split_to(most as usize);
-            pending.ssn = Some(ssn);
-            self.current = Some(pending);
-            piece
+            let payload = pending.payload.split_to(most as usize);
+            self.begun += u32::from(begin);
+            pending.begun = Some(Begun {
+                number,
+                piece: piece.wrapping_add(1),
+            });
+            if self.interleaving {
+                self.keep(pending);
+            } else {
+                self.current = Some(pending);
+            }
+            payload
         };
         self.bytes -= payload.len() as u32;
-        Some(DataChunk {
+        self.confine(stream);
+        let (ssn, ppid, interleaving) = if self.interleaving {
+            let numbers = Interleaving {
+                mid: Mid(number),
+                fsn: piece,
+            };
+            (Ssn(0), if begin { ppid } else { 0 }, Some(numbers))
+        } else {
+            let ssn = if unordered { 0 } else { number as u16 };
+            (Ssn(ssn), ppid, None)
+        };
+        let chunk = DataChunk {
             tsn,
             stream,
             ssn,
@@ -181,89 +420,203 @@ impl SendQueue {
             unordered,
             begin,
             end,
-            immediate: false,
-            interleaving: None,
+            immediate,
+            interleaving,
             payload,
             trace,
-        })
+        };
+        Some((chunk, limit))
+    }
+
+    /// What is left of a message of I-DATA stays in its place.
+    fn keep(&mut self, pending: Pending) {
+        match &mut self.waiting {
+            Waiting::FirstCome(queue) => queue.push_front(pending),
+            Waiting::ByStream { lanes, .. } => {
+                let lane = lane_of(lanes, pending.stream);
+                lane.queue.push_front(pending);
+            }
+        }
+    }
+
+    fn take_number(&mut self, stream: u16, unordered: bool) -> u32 {
+        if unordered && !self.interleaving {
+            return 0;
+        }
+        let index = usize::from(stream);
+        if self.numbers.len() <= index {
+            self.numbers.resize(index + 1, Numbers::default());
+        }
+        let numbers = &mut self.numbers[index];
+        let next = if unordered {
+            &mut numbers.unordered
+        } else {
+            &mut numbers.ordered
+        };
+        let number = *next;
+        *next = number.wrapping_add(1);
+        number
+    }
+
+    /// Numbers the messages of these streams from zero again, or of all streams
+    /// where none is named (RFC 6525, section 5.1.2; RFC 8260, section 2.3.2).
+    pub(crate) fn restart_numbers(&mut self, streams: &[u16]) {
+        if streams.is_empty() {
+            self.numbers.clear();
+        }
+        for &stream in streams {
+            if let Some(numbers) = self.numbers.get_mut(usize::from(stream)) {
+                *numbers = Numbers::default();
+            }
+        }
+    }
+
+    /// Whether a message, or the rest of one, waits for a stream that `wanted` names.
+    pub(crate) fn any_waits(&self, wanted: impl Fn(u16) -> bool) -> bool {
+        let mut any = false;
+        if self.messages > 0 {
+            self.for_each(|pending| any |= wanted(pending.stream));
+        }
+        any
+    }
+
+    /// Drops messages for streams from `limit` on: the peer does not accept them.
+    pub(crate) fn drop_streams_from(&mut self, limit: u16) {
+        self.withdraw(|pending| pending.stream >= limit);
+    }
+
+    /// A last piece, without content, for a message of which others went out.
+    pub(super) fn last_piece(&self, pending: &Pending) -> DataChunk {
+        let (number, piece) = pending.begun.map_or((0, 0), |b| (b.number, b.piece));
+        let numbers = Interleaving {
+            mid: Mid(number),
+            fsn: piece,
+        };
+        let ordered = !pending.unordered && !self.interleaving;
+        DataChunk {
+            tsn: Tsn(0),
+            stream: pending.stream,
+            ssn: Ssn(if ordered { number as u16 } else { 0 }),
+            ppid: 0,
+            unordered: pending.unordered,
+            begin: false,
+            end: true,
+            immediate: false,
+            interleaving: self.interleaving.then_some(numbers),
+            payload: Payload::Sized(0),
+            trace: Trace {
+                retransmission: true,
+                message: pending.id,
+            },
+        }
+    }
+
+    /// How many messages there are of which something went out.
+    pub(super) const fn begun_messages(&self) -> u32 {
+        self.begun
+    }
+
+    pub(super) fn for_each(&self, mut look: impl FnMut(&Pending)) {
+        self.current.iter().for_each(&mut look);
+        match &self.waiting {
+            Waiting::FirstCome(queue) => queue.iter().for_each(look),
+            Waiting::ByStream { lanes, .. } => {
+                lanes.iter().flat_map(|lane| &lane.queue).for_each(look);
+            }
+        }
+    }
+
+    /// Takes the messages out that `wanted` names.
+    pub(super) fn withdraw(&mut self, mut wanted: impl FnMut(&Pending) -> bool) -> Vec<Pending> {
+        let mut out: Vec<Pending> = Vec::new();
+        out.extend(self.current.take_if(|pending| wanted(pending)));
+        match &mut self.waiting {
+            Waiting::FirstCome(queue) => extract(queue, &mut wanted, &mut out),
+            Waiting::ByStream { lanes, order } => {
+                for (stream, lane) in lanes.iter_mut().enumerate() {
+                    if lane.queue.is_empty() {
+                        continue;
+                    }
+                    extract(&mut lane.queue, &mut wanted, &mut out);
+                    if lane.queue.is_empty() {
+                        order.leave(stream as u16, &lane.standing);
+                    }
+                }
+            }
+        }
+        for pending in &out {
+            self.bytes -= pending.payload.len() as u32;
+            self.messages -= 1;
+            self.begun -= u32::from(pending.begun.is_some());
+            self.prioritised -= u32::from(pending.limit.is_priority());
+        }
+        out
+    }
+
+    /// Nothing expires any more, as the association is over.
+    pub(crate) const fn forget_deadlines(&mut self) {
+        self.earliest = Time::FAR_FUTURE;
+    }
+
+    /// Takes the messages out that have expired. Those begun stay where `begun` is
+    /// false, and expire no more.
+    pub(super) fn withdraw_expired(&mut self, now: Time, begun: bool) -> Vec<Pending> {
+        if self.earliest > now {
+            return Vec::new();
+        }
+        let mut earliest = Time::FAR_FUTURE;
+        let expired = self.withdraw(|pending| match pending.limit {
+            Limit::Until(_) if pending.begun.is_some() && !begun => false,
+            Limit::Until(end) if end <= now => true,
+            Limit::Until(end) => {
+                earliest = earliest.min(end);
+                false
+            }
+            _ => false,
+        });
+        self.earliest = earliest;
+        expired
     }
 }
 
 impl Waiting {
-    fn pop(&mut self) -> Option<Pending> {
-        match self {
-            Self::FirstCome(queue) => queue.pop_front(),
-            Self::RoundRobin { streams, turn } => {
-                let stream = turn.pop_front()?;
-                let queue = &mut streams[usize::from(stream)];
-                let pending = queue.pop_front();
-                if !queue.is_empty() {
-                    turn.push_back(stream);
-                }
-                pending
-            }
+    fn of(scheduler: Scheduler) -> Self {
+        match Order::of(scheduler) {
+            None => Self::FirstCome(VecDeque::new()),
+            Some(order) => Self::ByStream {
+                lanes: Vec::new(),
+                order,
+            },
         }
     }
 }
 
-fn take_ssn(next_ssn: &mut Vec<Ssn>, stream: u16) -> Ssn {
+fn lane_of(lanes: &mut Vec<Lane>, stream: u16) -> &mut Lane {
     let index = usize::from(stream);
-    if next_ssn.len() <= index {
-        next_ssn.resize(index + 1, Ssn::default());
+    if lanes.len() <= index {
+        lanes.resize_with(index + 1, Lane::default);
     }
-    let ssn = next_ssn[index];
-    next_ssn[index] = ssn.next();
-    ssn
+    &mut lanes[index]
+}
+
+/// Moves what is wanted from one queue to the end of another list, in order.
+fn extract(
+    queue: &mut VecDeque<Pending>,
+    wanted: &mut impl FnMut(&Pending) -> bool,
+    out: &mut Vec<Pending>,
+) {
+    for _ in 0..queue.len() {
+        let Some(pending) = queue.pop_front() else {
+            return;
+        };
+        if wanted(&pending) {
+            out.push(pending);
+        } else {
+            queue.push_back(pending);
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use headway_sansio::Payload;
-
-    fn message(stream: u16, bytes: u32) -> Message {
-        Message {
-            stream,
-            ppid: 0,
-            unordered: false,
-            payload: Payload::Sized(bytes),
-        }
-    }
-
-    /// Stream, SSN and length of all chunks, in the order in which they leave.
-    fn drain(queue: &mut SendQueue) -> Vec<(u16, u16, usize)> {
-        core::iter::from_fn(|| queue.pop(Tsn(0), 100))
-            .map(|chunk| (chunk.stream, chunk.ssn.0, chunk.payload.len()))
-            .collect()
-    }
-
-    #[test]
-    fn first_come_keeps_the_order_of_send() {
-        let mut queue = SendQueue::new(Scheduler::FirstCome);
-        for (stream, bytes) in [(1, 250), (0, 10), (1, 20)] {
-            queue.push(message(stream, bytes));
-        }
-        assert_eq!((queue.bytes(), queue.chunk_bytes()), (280, 328));
-        let expected = [(1, 0, 100), (1, 0, 100), (1, 0, 50), (0, 0, 10), (1, 1, 20)];
-        assert_eq!(drain(&mut queue), expected);
-        assert!(queue.is_empty() && queue.bytes() == 0);
-    }
-
-    #[test]
-    fn round_robin_gives_each_stream_one_whole_message() {
-        let mut queue = SendQueue::new(Scheduler::RoundRobin);
-        for (stream, bytes) in [(1, 150), (1, 10), (1, 11), (7, 20), (3, 30), (7, 21)] {
-            queue.push(message(stream, bytes));
-        }
-        let expected = [
-            (1, 0, 100),
-            (1, 0, 50),
-            (7, 0, 20),
-            (3, 0, 30),
-            (1, 1, 10),
-            (7, 1, 21),
-            (1, 2, 11),
-        ];
-        assert_eq!(drain(&mut queue), expected);
-    }
-}
+#[path = "queue_tests.rs"]
+mod tests;

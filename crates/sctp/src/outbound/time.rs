@@ -35,7 +35,7 @@ impl Outbound {
         }
         for index in 0..self.sent.len() {
             let sent = &self.sent[index];
-            if sent.state != SentState::InFlight {
+            if sent.state != SentState::InFlight && !sent.watched {
                 continue;
             }
             let (tsn, again) = (sent.chunk.tsn, sent.transmissions > 1);
@@ -58,6 +58,9 @@ impl Outbound {
                     path.lossy = true;
                     found.any = true;
                     found.again |= again;
+                    if core::mem::take(&mut self.sent[index].watched) {
+                        continue;
+                    }
                     self.mark(config, paths, index as u32, SentState::MarkedFast);
                     let place = self.marked.partition_point(|other| other.precedes(tsn));
                     self.marked.insert(place, tsn);
@@ -95,7 +98,13 @@ impl Outbound {
 
     /// Marks the newest chunk of a path, to go out again as a probe (RFC 8985,
     /// section 7.3). Says whether there is one.
-    pub(crate) fn mark_probe(&mut self, config: &Config, paths: &mut Paths, on: usize) -> bool {
+    pub(crate) fn mark_probe(
+        &mut self,
+        config: &Config,
+        paths: &mut Paths,
+        on: usize,
+        now: Time,
+    ) -> bool {
         let newest = self
             .sent
             .iter()
@@ -103,7 +112,11 @@ impl Outbound {
         let Some(index) = newest else {
             return false;
         };
-        let tsn = self.sent[index].chunk.tsn;
+        let sent = &self.sent[index];
+        if sent.limit.is_spent(now, sent.transmissions) {
+            return false;
+        }
+        let tsn = sent.chunk.tsn;
         self.mark(config, paths, index as u32, SentState::MarkedProbe);
         let place = self.marked.partition_point(|other| other.precedes(tsn));
         self.marked.insert(place, tsn);

@@ -19,6 +19,13 @@ const ZERO_CHECKSUM_ACCEPTABLE: u16 = 0x8001;
 const SUPPORTED_EXTENSIONS: u16 = 0x8008;
 const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
 
+/// The most addresses that are noted of a peer: more than there may be paths, and
+/// few enough that an INIT full of them costs nobody anything.
+const MOST_ADDRESSES: usize = 32;
+/// The most bytes of unknown parameters that are handed back, so that an answer is
+/// not much longer than what it answers, nor longer than a packet.
+const MOST_REPORTED_BYTES: u32 = 512;
+
 const TYPE_I_DATA: u8 = 64;
 const TYPE_RECONFIG: u8 = 130;
 const TYPE_FORWARD_TSN: u8 = 192;
@@ -155,6 +162,8 @@ impl Init {
     /// does not is as unknown to it as any other parameter.
     pub(crate) fn announcement(&self, known: Extensions) -> Announcement {
         let mut said = Announcement::default();
+        let mut reported = 0;
+        let mut forwards_mixed = false;
         for parameter in &self.parameters {
             let value = &parameter.value;
             match parameter.kind {
@@ -179,6 +188,9 @@ impl Init {
                 SUPPORTED_EXTENSIONS => {
                     said.extensions.interleaving |= value.contains(&TYPE_I_DATA);
                     said.extensions.reconfiguration |= value.contains(&TYPE_RECONFIG);
+                    said.extensions.partial_reliability |=
+                        known.partial_reliability && value.contains(&TYPE_FORWARD_TSN);
+                    forwards_mixed |= value.contains(&TYPE_I_FORWARD_TSN);
                 }
                 FORWARD_TSN_SUPPORTED if known.partial_reliability => {
                     said.extensions.partial_reliability = true;
@@ -191,7 +203,8 @@ impl Init {
                 unknown => {
                     // Section 3.2.1: the second highest bit asks for a report, the
                     // highest says whether to go on.
-                    if unknown & 0x4000 != 0 {
+                    reported += 4 + parameter.length_bytes();
+                    if unknown & 0x4000 != 0 && reported <= MOST_REPORTED_BYTES {
                         said.unrecognized.push(parameter.clone());
                     }
                     if unknown & 0x8000 == 0 {
@@ -200,6 +213,9 @@ impl Init {
                 }
             }
         }
+        // RFC 8260, section 2.3.1: with I-DATA it takes I-FORWARD-TSN.
+        let mixed = known.interleaving && said.extensions.interleaving;
+        said.extensions.partial_reliability &= !mixed || forwards_mixed;
         said
     }
 }
@@ -210,7 +226,8 @@ impl Announcement {
     fn add_address(&mut self, ip: IpAddr) {
         let broadcast = ip == IpAddr::V4(Ipv4Addr::BROADCAST);
         let unicast = !(ip.is_multicast() || ip.is_unspecified() || broadcast);
-        if unicast && !self.addresses.contains(&ip) {
+        let room = self.addresses.len() < MOST_ADDRESSES;
+        if unicast && room && !self.addresses.contains(&ip) {
             self.addresses.push(ip);
         }
     }
@@ -294,6 +311,16 @@ mod tests {
             assert_eq!(heard.unrecognized.len(), usize::from(reported), "{kind:x}");
             assert_eq!(heard.addresses.len(), usize::from(goes_on), "{kind:x}");
         }
+    }
+
+    #[test]
+    fn an_init_full_of_parameters_is_read_in_part() {
+        let many = (0..8_000u32).map(|n| address_parameter(Ipv4Addr::from(1 + n).into()));
+        let heard = init(many.collect()).announcement(ALL);
+        assert_eq!(heard.addresses.len(), MOST_ADDRESSES);
+        let heard = init(vec![unknown(0xffff); 8_000]).announcement(ALL);
+        // Each takes 4 bytes of header about the parameter of 7.
+        assert_eq!(heard.unrecognized.len(), 512 / 11);
     }
 
     #[test]

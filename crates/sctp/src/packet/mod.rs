@@ -11,6 +11,7 @@ mod forward;
 mod init;
 pub(crate) mod parameter;
 mod reader;
+mod reconfig;
 mod sack;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use data::{DataChunk, Interleaving, Trace};
 pub use forward::{ForwardTsn, Skipped, SkippedMid, SkippedSsn};
 pub use init::Init;
 pub use parameter::Parameter;
+pub(crate) use reconfig::Reconfiguration;
 pub use sack::{GapBlock, Sack};
 pub use wire::ParseError;
 

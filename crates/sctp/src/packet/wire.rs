@@ -38,6 +38,17 @@ impl Packet {
     /// is written as zeros.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
+        self.encode_without_checksum(out);
+        // CRC32c goes out least significant byte first (RFC 9260, appendix A).
+        let checksum = crc32c::crc32c(&out[start..]).to_le_bytes();
+        out[start..][CHECKSUM].copy_from_slice(&checksum);
+    }
+
+    /// Appends the packet's bytes with zeros in place of the checksum (RFC 9653).
+    /// Only for packets for which
+    /// [`Association::omits_checksum`](crate::Association::omits_checksum) or that
+    /// of the endpoint allows it.
+    pub fn encode_without_checksum(&self, out: &mut Vec<u8>) {
         out.reserve(self.size_bytes() as usize);
         out.extend_from_slice(&self.source_port.to_be_bytes());
         out.extend_from_slice(&self.destination_port.to_be_bytes());
@@ -46,9 +57,6 @@ impl Packet {
         for chunk in &self.chunks {
             chunk.encode(out);
         }
-        // CRC32c goes out least significant byte first (RFC 9260, appendix A).
-        let checksum = crc32c::crc32c(&out[start..]).to_le_bytes();
-        out[start..][CHECKSUM].copy_from_slice(&checksum);
     }
 
     /// Reads a packet. Payloads and other long values share the datagram's memory.
@@ -66,6 +74,29 @@ impl Packet {
         if datagram[CHECKSUM] != checksum.to_le_bytes() {
             return Err(ParseError::Checksum);
         }
+        Self::read(datagram)
+    }
+
+    /// Reads a packet that may bear zeros in place of a checksum, as what carries it
+    /// has found it free of errors and this side has offered that (RFC 9653; see
+    /// [`Config::zero_checksum_method`](crate::Config::zero_checksum_method)). One
+    /// with an INIT needs its checksum all the same, as nothing is agreed with its
+    /// sender.
+    ///
+    /// # Errors
+    /// As [`Self::decode`], and where an INIT has no checksum.
+    pub fn decode_with_zero_checksum(datagram: &Bytes) -> Result<Self, ParseError> {
+        if datagram.get(CHECKSUM) != Some(&[0; 4]) {
+            return Self::decode(datagram);
+        }
+        let packet = Self::read(datagram)?;
+        if packet.chunks.iter().any(|c| matches!(c, Chunk::Init(_))) {
+            return Self::decode(datagram);
+        }
+        Ok(packet)
+    }
+
+    fn read(datagram: &Bytes) -> Result<Self, ParseError> {
         let mut reader = Reader::new(datagram);
         let mut packet = Self {
             source_port: reader.u16()?,

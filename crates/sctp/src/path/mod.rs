@@ -60,6 +60,8 @@ pub(crate) struct Path {
     pub(crate) reachability: Reachability,
     /// The peer has shown that it is reached here (section 5.4).
     pub(crate) confirmed: bool,
+    /// A duplicate suggests that SACKs sent here do not arrive (section 6.4).
+    pub(crate) mute: bool,
     /// T3-rtx expired and nothing was acknowledged since (section 7.2.3).
     pub(crate) hold: bool,
     /// Missing reports have just shown a loss.
@@ -159,6 +161,7 @@ impl Path {
             errors: 0,
             reachability: Reachability::Active,
             confirmed: true,
+            mute: false,
             hold: false,
             lossy: false,
             burst_limit: None,
@@ -172,6 +175,14 @@ impl Path {
             news: News::default(),
             stats: PathStats::default(),
         }
+    }
+
+    /// TSNs begin anew: what was noted of them means nothing any more.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.timed = None;
+        self.rack = Rack::new();
+        self.tail = TailProbe::default();
+        self.news = News::default();
     }
 
     /// Whether DATA may go here without a second thought.

@@ -169,6 +169,33 @@ impl Paths {
             .unwrap_or(0)
     }
 
+    /// Where the SACK goes for DATA that came by `from`, when the one before went
+    /// to `last`. That is where the DATA came from, unless duplicates have shown
+    /// that SACKs do not get through there (section 6.4): then elsewhere, until
+    /// something sent there is answered.
+    pub(crate) fn for_sack(&mut self, from: usize, last: usize, duplicate: bool) -> usize {
+        if self.list.len() == 1 {
+            return 0;
+        }
+        if duplicate && let Some(path) = self.list.get_mut(last) {
+            path.mute = true;
+        }
+        if !self.list[from].mute {
+            return from;
+        }
+        let count = self.list.len();
+        let other = (0..count)
+            .map(|step| (last + step) % count)
+            .find(|&index| self.list[index].is_usable() && !self.list[index].mute);
+        other.unwrap_or_else(|| {
+            // Nothing is known to get through: all have another chance.
+            for path in &mut self.list {
+                path.mute = false;
+            }
+            from
+        })
+    }
+
     /// Where a chunk goes that timed out on `last` (section 6.4: to an active
     /// address other than the last one).
     pub(crate) fn alternate(&self, last: usize) -> usize {
@@ -250,6 +277,21 @@ mod tests {
         paths[1].reachability = Reachability::PotentiallyFailed;
         paths.choose();
         assert_eq!(paths.data(), 1);
+    }
+
+    #[test]
+    fn a_sack_goes_where_the_data_came_from_while_that_works() {
+        let mut paths = paths(3);
+        assert_eq!(paths.for_sack(1, 0, false), 1);
+        // A duplicate by another path tells of the path of the last SACK.
+        assert_eq!(paths.for_sack(2, 1, true), 2);
+        // The SACK for what comes there stays on the path that seems to work.
+        assert_eq!(paths.for_sack(1, 2, false), 2);
+        assert_eq!(paths.for_sack(1, 2, true), 0);
+        paths[0].reachability = Reachability::Inactive;
+        // Where nothing gets through, all are tried again.
+        assert_eq!(paths.for_sack(1, 0, false), 1);
+        assert_eq!(paths.for_sack(2, 1, false), 2);
     }
 
     #[test]

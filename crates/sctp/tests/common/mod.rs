@@ -212,6 +212,7 @@ impl Pair {
             ppid: 0,
             unordered,
             payload: Payload::Sized(bytes),
+            ..Message::default()
         };
         let now = self.now;
         self.end(end).send(now, message).unwrap();

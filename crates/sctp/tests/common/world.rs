@@ -158,6 +158,7 @@ impl World {
             ppid: 0,
             unordered: false,
             payload: Payload::Sized(bytes),
+            ..Message::default()
         };
         self.with(end, id, |now, association| association.send(now, message))
             .unwrap();

@@ -153,6 +153,15 @@ impl Rig {
         Chunk::InitAck(Box::new(init))
     }
 
+    /// INIT ACK that lists all addresses of the peer.
+    pub fn init_ack_with_addresses(&self) -> Chunk {
+        let mut init = self.peer_init();
+        init.parameters
+            .extend(self.peer.iter().map(|a| address(a.0)));
+        init.parameters.push(cookie());
+        Chunk::InitAck(Box::new(init))
+    }
+
     /// Takes out what the association has to say.
     pub fn drain(&mut self) {
         if !self.deaf {
@@ -235,6 +244,7 @@ impl Rig {
             ppid: 0,
             unordered: false,
             payload: Payload::Sized(bytes),
+            ..Message::default()
         };
         self.end.send(self.now, message).unwrap();
         self.drain();

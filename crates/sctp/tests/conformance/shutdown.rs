@@ -15,6 +15,7 @@ fn refuses_messages(rig: &mut Rig) -> bool {
         ppid: 0,
         unordered: false,
         payload: headway_sansio::Payload::Sized(1),
+        ..Message::default()
     };
     rig.end.send(rig.now, message) == Err(SendError::Closing)
 }

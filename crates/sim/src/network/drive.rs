@@ -155,7 +155,7 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
     }
 
     /// A machine puts out a datagram.
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, node: NodeId, datagram: Datagram<N::Body>) -> Result<(), SimError> {
         let packet = self.number();
         let relayed = self.topology.sites[node.index()].role == Role::Element
@@ -201,7 +201,8 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
     }
 
     /// Sends a datagram down the next link of its route.
-    #[inline]
+    // Always inline, so that a flight is built where it stays.
+    #[inline(always)]
     fn forward(&mut self, node: NodeId, mut flight: Flight<N::Body>) -> Result<(), SimError> {
         let id = self.next_link(node, &mut flight)?;
         let Edge { to, link, .. } = &mut self.topology.edges[id.index()];
@@ -229,7 +230,7 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
         match verdict {
             Verdict::Delivered { at } => {
                 let index = self.flights.insert(flight);
-                self.events.push(at, Kind::Arrival, index)?;
+                self.events.push_arrival(at, index, id.index())?;
             }
             Verdict::Dropped { would_arrive, .. } if !last_hop => {
                 let index = self.flights.insert(flight);
@@ -262,7 +263,7 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
                 .on_would_arrive(self.now, copy.packet, datagram, at);
         }
         let index = self.flights.insert(copy);
-        self.events.push(at, Kind::Arrival, index)
+        self.events.push_arrival(at, index, link.index())
     }
 
     /// The ghost of a lost datagram reaches a node and goes on.

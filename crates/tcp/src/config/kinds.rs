@@ -65,7 +65,7 @@ kinds! {
         Reno,
         /// Binary increase (Xu, Harfoush, Rhee 2004), as Linux 2.6.9 to 2.6.18.
         Bic,
-        /// A cubic function of time (RFC 8312, RFC 9438).
+        /// A cubic function of time (RFC 9438).
         Cubic,
     }
 

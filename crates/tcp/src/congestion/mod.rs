@@ -158,6 +158,11 @@ impl Window {
 
     fn avoidance_step(&mut self, config: &Config, g: &Growth) {
         let cwnd_segments = self.segments(self.cwnd);
+        let credit = match config.growth_counting {
+            GrowthCounting::Acks => self.mss,
+            GrowthCounting::Segments => u64::from(g.acked_segments) * self.mss,
+            GrowthCounting::Bytes => g.acked_bytes,
+        };
         // Bytes to be acknowledged for one more segment.
         let need = match &mut self.control {
             Control::Reno => {
@@ -171,25 +176,24 @@ impl Window {
                 self.bytes(self.cwnd)
             }
             Control::Bic(bic) => (bic.segments_per_step(self.cwnd / self.full) * self.mss).max(1),
-            Control::Cubic(cubic) => match cubic.next(g.now, g.srtt, cwnd_segments) {
-                cubic::Step::Jump(segments) => {
-                    let target = (segments * self.full as f64) as u64;
-                    self.cwnd = self.cwnd.max(target);
-                    return;
-                }
-                cubic::Step::PerSegment(share) => {
-                    if share <= 0.0 {
+            Control::Cubic(cubic) => {
+                let acked = credit as f64 / self.mss as f64;
+                match cubic.next(g.now, g.srtt, cwnd_segments, acked) {
+                    cubic::Step::Jump(segments) => {
+                        let target = (segments * self.full as f64) as u64;
+                        self.cwnd = self.cwnd.max(target);
                         return;
                     }
-                    (self.mss as f64 / share) as u64
+                    cubic::Step::PerSegment(share) => {
+                        if share <= 0.0 {
+                            return;
+                        }
+                        (self.mss as f64 / share) as u64
+                    }
                 }
-            },
+            }
         };
-        self.credit += match config.growth_counting {
-            GrowthCounting::Acks => self.mss,
-            GrowthCounting::Segments => u64::from(g.acked_segments) * self.mss,
-            GrowthCounting::Bytes => g.acked_bytes,
-        };
+        self.credit += credit;
         if self.credit >= need.max(1) {
             self.credit -= need;
             // A lower need must not turn old credit into a burst.
@@ -201,11 +205,14 @@ impl Window {
     /// The slow-start threshold after a loss, when `basis` window units were
     /// used: RFC 5681, equation 4.
     pub(crate) fn threshold_after_loss(&mut self, basis: u64) -> u64 {
-        let segments = self.segments(basis);
+        let cwnd = self.segments(self.cwnd);
         let reduced = match &mut self.control {
             Control::Reno => basis / 2,
             Control::Bic(bic) => bic.after_loss(basis / self.full) * self.full,
-            Control::Cubic(cubic) => (cubic.after_loss(segments) * self.full as f64) as u64,
+            Control::Cubic(cubic) => {
+                let segments = basis as f64 / self.full as f64;
+                (cubic.after_loss(cwnd) * segments * self.full as f64) as u64
+            }
         };
         reduced.max(2 * self.full)
     }
@@ -226,8 +233,8 @@ impl Window {
         self.credit = 0;
     }
 
-    /// Nothing was under way for `idle`: time does not count for CUBIC (RFC
-    /// 9438, section 5.8).
+    /// Nothing was sent for `idle` while nothing was under way: time does not
+    /// count for CUBIC (RFC 9438, section 5.8).
     pub(crate) fn was_idle(&mut self, idle: Duration) {
         if let Control::Cubic(cubic) = &mut self.control {
             cubic.was_idle(idle);

@@ -11,6 +11,7 @@ impl Connection {
     /// peer may go on sending.
     pub fn close(&mut self, now: Time) {
         self.now = now;
+        self.stirred = true;
         match self.state {
             State::Listen | State::SynSent => self.end(Event::Closed),
             State::SynReceived | State::Established => {
@@ -31,6 +32,7 @@ impl Connection {
     /// RST.
     pub fn abort(&mut self, now: Time) {
         self.now = now;
+        self.stirred = true;
         if self.synchronised() && self.state != State::TimeWait {
             self.reply = Some(Box::new(self.bare(Flags::RST.with(Flags::ACK))));
         }

@@ -13,6 +13,7 @@ impl Connection {
     /// Takes a segment in that arrived at `now`.
     pub fn handle_input(&mut self, now: Time, segment: &Segment) {
         self.now = now;
+        self.stirred = true;
         self.stats.segments_received += 1;
         if segment.destination_port != self.local_port
             || (!matches!(self.state, State::Listen | State::Closed)

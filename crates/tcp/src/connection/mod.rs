@@ -110,6 +110,8 @@ pub struct Connection {
     /// A segment outside of the stream: RST.
     reply: Option<Box<Segment>>,
     write_was_refused: bool,
+    /// Something happened since there was last nothing to send.
+    stirred: bool,
     events: u8,
     now: Time,
     stats: Stats,
@@ -139,6 +141,7 @@ impl Connection {
             time_wait_until: Time::FAR_FUTURE,
             reply: None,
             write_was_refused: false,
+            stirred: true,
             events: 0,
             now,
             stats: Stats::default(),
@@ -179,6 +182,7 @@ impl Connection {
     /// A write of [`Payload::Sized`] costs one entry, however long it is.
     pub fn write(&mut self, now: Time, payload: Payload) -> usize {
         self.now = now;
+        self.stirred = true;
         let len = payload.len();
         let taken = if self.may_write() {
             self.sender.write(&self.config, payload)
@@ -210,6 +214,7 @@ impl Connection {
         let (payload, ack) = self.receiver.read(&self.config, mss, max);
         if ack && self.synchronised() {
             self.receiver.acks.at_once = true;
+            self.stirred = true;
         }
         payload
     }
@@ -380,6 +385,7 @@ impl Connection {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.now = now;
+        self.stirred = true;
         if self.handshake.due <= now {
             self.on_handshake_timer(now);
         }

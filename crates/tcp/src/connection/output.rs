@@ -9,7 +9,18 @@ use crate::seq::SeqNumber;
 
 impl Connection {
     /// The next segment to send, in the order in which they are to leave.
+    #[inline]
     pub fn poll_transmit(&mut self) -> Option<Segment> {
+        // Drivers ask often: until there is nothing, and after every call.
+        if !self.stirred {
+            return None;
+        }
+        let segment = self.next_segment();
+        self.stirred = segment.is_some();
+        segment
+    }
+
+    fn next_segment(&mut self) -> Option<Segment> {
         if self.reply.is_some() {
             self.stats.segments_sent += 1;
             return self.reply.take().map(|reply| *reply);

@@ -69,6 +69,8 @@ pub(crate) struct Sender {
     /// End and time of the segment whose round trip is being measured.
     timed: Option<(u64, Time)>,
     last_sent_at: Option<Time>,
+    /// When something was sent last.
+    idle_since: Time,
     /// End of the last segment shorter than the MSS (Minshall).
     short_end: u64,
 
@@ -134,6 +136,7 @@ impl Sender {
             rtt: RttEstimator::new(),
             timed: None,
             last_sent_at: None,
+            idle_since: now,
             short_end: 0,
             phase: Phase::Open,
             duplicates: 0,

@@ -89,6 +89,7 @@ impl Sender {
         let segment = *self.board.get(index);
         self.timed = None;
         self.last_sent_at = Some(now);
+        self.idle_since = now;
         self.sent_in_row = true;
         self.high_resent = self.high_resent.max(segment.end());
         let weight = self.weight(config, segment.len);
@@ -217,6 +218,10 @@ impl Sender {
             push = self.boundaries.pop_front() == Some(end);
         }
         let length = len + u32::from(fin);
+        if self.board.is_empty() {
+            self.window.was_idle(now.since(self.idle_since));
+        }
+        self.idle_since = now;
         self.board.sent(start, length, fin, now);
         self.next = start + u64::from(length);
         if len < self.agreed.mss {
@@ -258,7 +263,6 @@ impl Sender {
             return;
         };
         let idle = now.since(last);
-        self.window.was_idle(idle);
         let rto = self.rto(config);
         if idle <= rto || rto.is_zero() {
             return;

@@ -154,6 +154,7 @@ fn state_does_not_grow_with_the_calls_that_were() {
             ringing: true,
             ring_time: Duration::from_millis(100),
             refuse,
+            max_open: usize::MAX,
         };
         let uac = Uac::new(
             config("ann", via, reliability),

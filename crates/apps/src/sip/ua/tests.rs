@@ -46,6 +46,7 @@ const ANSWER: AnswerPlan = AnswerPlan {
     ringing: true,
     ring_time: RING,
     refuse: None,
+    max_open: usize::MAX,
 };
 
 struct Run {
@@ -210,6 +211,30 @@ fn a_cancel_and_an_answer_that_cross_end_with_a_bye() {
     assert_eq!(count(&run, "BYE", 200), 1);
     let call = &run.calls[0];
     assert!(call.answered.is_none() && call.finished.is_some());
+}
+
+#[test]
+fn calls_beyond_the_room_are_refused_until_others_end() {
+    // The first twenty are still talking when the others call.
+    let talk = CallPlan {
+        talk_time: Duration::from_secs(1_000),
+        ..plan(100)
+    };
+    let small = AnswerPlan {
+        max_open: 20,
+        ..ANSWER
+    };
+    let run = unreliable(talk, small, never());
+    let refused = |call: &&CallRecord| matches!(call.failed, Some((_, Failure::Refused(503))));
+    let (first, rest) = run.calls.split_at(20);
+    assert_eq!(first.iter().filter(refused).count(), 0);
+    assert_eq!(rest.iter().filter(refused).count(), 80);
+    assert_eq!(run.answers.len(), 20);
+    assert_eq!(count(&run, "INVITE", 503), 80);
+    for (.., out) in run.pipe.log.iter().filter(|(.., out)| kind(out).1 == 503) {
+        let text = String::from_utf8_lossy(out.payload.as_bytes().unwrap());
+        assert!(text.contains("Retry-After: 32\r\n"), "{text}");
+    }
 }
 
 #[test]

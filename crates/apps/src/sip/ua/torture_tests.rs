@@ -23,6 +23,7 @@ fn uas() -> Uas {
         ringing: true,
         ring_time: Duration::from_secs(1),
         refuse: None,
+        max_open: usize::MAX,
     };
     Uas::new(config, plan)
 }

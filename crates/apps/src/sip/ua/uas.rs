@@ -26,7 +26,13 @@ pub struct AnswerPlan {
     pub ring_time: Duration,
     /// A status code of 300 to 699 that refuses every call instead.
     pub refuse: Option<u16>,
+    /// Calls that may be open at one time; further ones get a 503.
+    pub max_open: usize,
 }
+
+/// When a caller that found no room may try again, in seconds: the time that a
+/// transaction of the core's default timers takes to end, 64*T1.
+const RETRY_AFTER_S: u32 = 32;
 
 /// Takes calls: 180, 200 after the ring time, and 200 to the BYE.
 ///
@@ -36,7 +42,9 @@ pub struct AnswerPlan {
 ///
 /// It keeps what open calls need and no more: a call's record is handed out by
 /// [`Self::poll_record`] when nothing can change it any more. A call is open until
-/// one side ends it; this side never ends one that was acknowledged.
+/// one side ends it; this side never ends one that was acknowledged. Callers that
+/// die in mid-call would fill its memory, so more than [`AnswerPlan::max_open`]
+/// calls are refused (RFC 3261 section 21.5.4).
 #[derive(Debug)]
 pub struct Uas {
     core: Core,
@@ -178,6 +186,14 @@ impl Uas {
     fn handle_invite(&mut self, now: Time, id: ServerId, from: Peer, invite: SipMessage) {
         if let Some(code) = self.plan.refuse {
             let response = self.core.final_response(&invite, code, "Refused");
+            self.core.answer(now, id, response);
+            return;
+        }
+        if self.calls.len() >= self.plan.max_open {
+            let response = self
+                .core
+                .final_response(&invite, 503, "Service Unavailable");
+            let response = response.header("Retry-After", RETRY_AFTER_S);
             self.core.answer(now, id, response);
             return;
         }

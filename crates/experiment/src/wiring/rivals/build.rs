@@ -13,6 +13,7 @@ use super::Rival;
 use super::reader::Reader;
 use super::web::{Ledger, WebEnd};
 use super::writer::{READER_PORT, Source, Writer};
+use crate::results::FlowKind;
 use crate::spec::{Competing, RunSpec, SpecError};
 
 /// Both sides of the competing traffic, host by host.
@@ -24,10 +25,12 @@ pub(in crate::wiring) struct Cast {
     pub(in crate::wiring) reversed: Vec<bool>,
     /// Numbers of the pairs with bulk transfers.
     pub(in crate::wiring) bulk: Vec<usize>,
+    /// What each pair does.
+    pub(in crate::wiring) kinds: Vec<FlowKind>,
 }
 
 impl Cast {
-    fn add(&mut self, sender: Rival, receiver: Rival, reverse: bool) {
+    fn add(&mut self, kind: FlowKind, sender: Rival, receiver: Rival, reverse: bool) {
         let (left, right) = if reverse {
             (receiver, sender)
         } else {
@@ -36,6 +39,7 @@ impl Cast {
         self.left.push(left);
         self.right.push(right);
         self.reversed.push(reverse);
+        self.kinds.push(kind);
     }
 
     /// A connection that begins at random within `spread`.
@@ -49,10 +53,15 @@ impl Cast {
     ) {
         let after = seed.stream("start").below(spread.as_nanos().max(1));
         let at = Time::ZERO + Duration::from_nanos(after);
+        let kind = match source {
+            Source::Bulk(_) => FlowKind::Bulk,
+            Source::Messages { .. } => FlowKind::Messages,
+        };
         let writer = Writer::new(at, config.clone(), seed.stream("writer"), source);
         let mut random = seed.stream("reader");
         let reader = Connection::listen(Time::ZERO, config.clone(), &mut random, READER_PORT);
         self.add(
+            kind,
             Rival::Writer(Box::new(writer)),
             Rival::Reader(Box::new(Reader::new(reader))),
             reverse,
@@ -145,6 +154,6 @@ fn add_web(
     let server = WebEnd::server(server, ledger, config, seed.stream("server"));
     let (users, server) = (Rival::Web(Box::new(users)), Rival::Web(Box::new(server)));
     // Pages are what matters: they come from the servers.
-    cast.add(server, users, web.direction.reverse(0));
+    cast.add(FlowKind::Web, server, users, web.direction.reverse(0));
     Ok(())
 }

@@ -25,8 +25,8 @@ impl Reader {
 
     fn read(&mut self, now: Time) {
         while self.connection.poll_event().is_some() {}
-        if self.connection.readable_bytes() > 0 {
-            while !self.connection.read(now, usize::MAX).is_empty() {}
+        while self.connection.readable_bytes() > 0 {
+            let _ = self.connection.read(now, usize::MAX);
         }
     }
 

@@ -106,11 +106,8 @@ impl Line {
 
     /// Reads all that is there.
     pub(super) fn read(&mut self, now: Time) {
-        loop {
+        while self.connection.readable_bytes() > 0 {
             let part = self.connection.read(now, usize::MAX);
-            if part.is_empty() {
-                return;
-            }
             if let (Some(stream), Payload::Bytes(bytes)) = (&mut self.stream, part) {
                 stream.extend_from_slice(&bytes);
             }

@@ -1,9 +1,7 @@
 //! A peer that knows the tag and says anything at all: no panic, no endless work,
 //! no unbounded memory.
 
-mod common;
-
-use common::{End, Pair};
+use crate::common::{End, Pair};
 use headway_sansio::{Duration, Payload};
 use headway_sctp::{
     AssociationState, Chunk, Config, DataChunk, GapBlock, Message, Packet, Sack, Ssn, Trace, Tsn,
@@ -160,7 +158,7 @@ proptest! {
         pair.run_ms(1000);
         let tag = pair.log.iter().rfind(|(_, end, _)| *end == End::B).unwrap().2.verification_tag;
         let mut known = Known { tag, theirs: Tsn(u32::MAX - 4), ours: Tsn(u32::MAX - 5) };
-        pair.wire = common::losing(|_, _, _| true);
+        pair.wire = crate::common::losing(|_, _, _| true);
         for lie in &lies {
             match lie {
                 Lie::Send { bytes } => {
@@ -168,7 +166,7 @@ proptest! {
                     let now = pair.now;
                     // It may refuse; it may not panic.
                     let _ = pair.a.send(
-                        now, Message { stream: 0, ppid: 0, unordered: false, payload },
+                        now, Message { stream: 0, ppid: 0, unordered: false, payload, ..Message::default() },
                     );
                     pair.drain();
                 }
