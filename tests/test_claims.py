@@ -35,7 +35,7 @@ def verdict(claim_id: str, runs: pl.DataFrame, **settings: object) -> Verdict:
 
 
 def test_every_claim_of_this_campaign_has_a_check() -> None:
-    assert [name for name in registered() if name.startswith("s0-")] == IDS
+    assert set(IDS) <= set(registered())
 
 
 def test_facts_are_complete() -> None:

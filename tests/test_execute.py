@@ -48,8 +48,10 @@ def test_a_folder_holds_every_table(finished: Path) -> None:
         "points.csv",
         "points.parquet",
         "runs.parquet",
+        "samples/flows.parquet",
         "samples/messages.parquet",
         "samples/transactions.parquet",
+        "samples/windows.parquet",
         "study.toml",
     ]
     assert (finished / "study.toml").read_text() == SMALL

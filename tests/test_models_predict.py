@@ -226,5 +226,8 @@ def test_what_media_models_leave_aside_is_named() -> None:
     assert "the choice of a connection" in chosen.aside
     resequenced = match_for(media({"kind": "tcp-parallel"}), model="media-recovery")
     assert resequenced.aside == () and resequenced.settings["resequenced"] is True
+    knobs = {"growth_counting": "bytes", "ack_policy": "immediate", "nagle": "off"}
+    counted = match_for(media({"kind": "tcp", "tcp": knobs}))
+    assert counted.aside == ("a window that grows by bytes or segments",)
     with pytest.raises(ModelError, match='over "udp"'):
         match_for(media({"kind": "udp"}))

@@ -146,7 +146,7 @@ def test_figures_are_chosen_by_name_or_by_what_varies() -> None:
     ]
     assert chosen([], ["path.rate"])[0].name == "curves"
     with pytest.raises(UserError, match='did you mean "fig4"'):
-        chosen(["fig5"], [])
+        chosen(["fig44"], [])
 
 
 def test_a_definition_is_checked() -> None:

@@ -144,6 +144,13 @@ def messages(text: str, *overrides: str) -> list[str]:
             "exactly one of key, keys and name",
         ),
         (
+            'key = "path.queue"',
+            'name = "messages"',
+            'name = "messages"',
+            "factor messages",
+            "results have a column messages already",
+        ),
+        (
             '{ label = "none", value = ',
             "{ value = ",
             "{ value",

@@ -61,6 +61,37 @@ def runs(specs: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.read_ipc_stream(tables["runs"])
 
 
+def test_windows_and_flows_come_with_the_samples() -> None:
+    text = BASE.replace('kind = "tcp"', 'kind = "tcp-parallel"') + CROWD
+    (plan,) = [build(parse(text), samples=True)]
+    tables = core.run(list(plan.specs()))
+    windows, flows, runs = (
+        pl.read_ipc_stream(tables[name]) for name in ("windows", "flows", "runs")
+    )
+    row = runs.row(0, named=True)
+    assert windows.columns == ["run_id", "flow", "direction", "at_ns", "cwnd_bytes"]
+    sender = windows.filter(direction="forward")
+    assert sender["at_ns"].is_sorted() and sender["cwnd_bytes"].max() == row["cwnd_max_bytes"]
+    assert flows.columns == [
+        "run_id",
+        "kind",
+        "flow",
+        "direction",
+        "packets",
+        "packets_lost",
+        "round_trip_ns",
+        "goodput_bps",
+    ]
+    assert flows["kind"].to_list() == ["study", "bulk", "messages", "web"]
+    bulk = flows.row(1, named=True)
+    assert bulk["goodput_bps"] == row["bulk_goodput_bps"]
+    studied = flows.row(0, named=True)
+    assert studied["round_trip_ns"] / 1e9 == pytest.approx(row["flow_rtt_mean_s"], rel=1e-6)
+    without = core.run(list(build(parse(text)).specs()))
+    assert pl.read_ipc_stream(without["windows"]).is_empty()
+    assert pl.read_ipc_stream(without["flows"]).is_empty()
+
+
 def test_every_knob_of_the_engine_can_be_set_and_no_other() -> None:
     ours = {spec_key(TcpKnobs, name) for name in TcpKnobs.model_fields}
     named = {name for name in core.profiles() if name.startswith(PREFIX)}

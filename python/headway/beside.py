@@ -7,18 +7,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from headway.models.base import ModelError
 from headway.models.curves import laid_beside, match_for
+from headway.models.predict import predict
 from headway.models.registry import get
+from headway.plots.models import Map
 from headway.study.scenario import Scenario
 
 if TYPE_CHECKING:
     from headway.study import Study
     from headway.study.resolve import Assignment
 
-__all__ = ["Agreement", "against", "agreement", "regions", "values"]
+__all__ = ["Agreement", "against", "agreement", "fine_map", "regions", "values"]
 
 Progress = Callable[[int, int], None]
 """Called with the number of points done and of all points."""
@@ -31,6 +34,8 @@ SCHEMA = {
     "inside": pl.Boolean,
     "why": pl.String,
 }
+FINE = 30
+"""Loss rates, and round-trip times, of a fine map."""
 SAME = 1e-6
 """Relative distance below which two numbers are the same: the simulator counts nanoseconds."""
 
@@ -186,6 +191,40 @@ def agreement(compared: pl.DataFrame) -> list[Agreement]:
 def regions(models: Sequence[str]) -> dict[str, str]:
     """The regions of validity in words."""
     return {name: get(name).validity for name in models}
+
+
+def fine_map(
+    study: Study,
+    model: str,
+    metric: str,
+    where: Mapping[str, Collection[Any]],
+    *,
+    least_backlog_s: float = 0.0,
+) -> Map:
+    """A model over the loss rates and round-trip times that a study spans, finely.
+
+    `where` picks the flow, by the levels of other factors. ModelError where the model does not
+    know the metric or has no such grid.
+    """
+    chosen = [
+        scenario
+        for _, factors, scenario in _points(study)
+        if scenario is not None and all(factors.get(key) in known for key, known in where.items())
+    ]
+    matches = [match_for(scenario.spec(), model=model) for scenario in chosen]
+    if not matches or metric not in matches[0].columns:
+        raise ModelError(f"{model} says nothing of {metric} here")
+    losses, rtts = ([float(match.settings[key]) for match in matches] for key in ("loss", "rtt_s"))
+    flow = {k: v for k, v in matches[0].settings.items() if k not in ("loss", "rtt_s")}
+    # One chain serves all loss rates of a round-trip time, so these vary faster.
+    table = predict(
+        model,
+        **flow,
+        least_backlog_s=least_backlog_s,
+        rtt_s=[float(f"{x:.6g}") for x in np.linspace(min(rtts), max(rtts), FINE)],
+        loss=[float(f"{x:.6g}") for x in np.geomspace(min(losses), max(losses), FINE)],
+    )
+    return Map(model, matches[0].columns[metric], table, regions([model])[model])
 
 
 def _aside(what: Sequence[str]) -> str:

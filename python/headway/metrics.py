@@ -213,10 +213,18 @@ def _media_transport() -> dict[str, str]:
     return ordered | {name: _TRANSPORT[name] for name in after}
 
 
+_RECORDED = ("rating_r", "mos", "out_of_order_messages")
+"""Metrics of media that a recorded conversation does not have."""
+
 METRICS: dict[str, dict[str, Metric]] = {
     "sip": _metrics(_SIP, _TRANSPORT),
     "sip-transactions": _metrics(_TRANSACTIONS, _TRANSPORT),
     "media": _metrics(_MEDIA, _media_transport(), _FLOW),
+    "trace": _metrics(
+        {name: text for name, text in _MEDIA.items() if name not in _RECORDED},
+        _media_transport(),
+        _FLOW,
+    ),
 }
 """For each kind of workload its metrics by name, in the order of columns."""
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from headway import core
@@ -21,6 +22,7 @@ from headway.study.keys import is_key
 from headway.study.load import in_spec
 from headway.study.overrides import split_pair
 from headway.study.scenario import Scenario
+from headway.study.trace import TraceWorkload
 from headway.units import nearest
 
 __all__ = ["Plan", "Point", "Run", "build", "select"]
@@ -40,6 +42,8 @@ class Point:
     """What it adds to its runs' seeds."""
     body: str
     """What its RunSpecs share: JSON without the opening brace."""
+    recording: tuple[Path, str] | None = None
+    """The recorded conversation that it sends: the file, and its name in the study."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,12 @@ class Plan:
             for point in self.points
             for replication in range(self.replications)
         )
+
+    @property
+    def recordings(self) -> list[tuple[Path, str]]:
+        """The recorded conversations of its points, each once."""
+        found = (point.recording for point in self.points)
+        return sorted({recording for recording in found if recording})
 
     def spec(self, run: Run) -> str:
         """The RunSpec of a run, in JSON."""
@@ -120,6 +130,8 @@ def build(
         raise UserError("--replications: at least 1")
     chosen = select(study, only)
     collect = {"messages": samples, "transactions": samples, "distributions": True}
+    if samples:
+        collect["windows"] = True
     sizes = [len(factor.levels) for factor in study.factors]
     total = _product(sizes)
     points: list[Point] = []
@@ -185,6 +197,7 @@ def _point(
         values=tuple(value for factor, level in chosen for value in factor.values[level]),
         seed_text=point_text({item.key: in_spec(scenario, item.key) for item in assignments}),
         body=body,
+        recording=_recording(scenario),
     )
     try:
         core.check(Plan(study, (point,), 1, (), False, 4).spec(Run("p0-r0", point, 0, "0" * 16)))
@@ -192,6 +205,11 @@ def _point(
         path, what = _told(str(error))
         return [study.base.blame(path, what, assignments)]
     return point
+
+
+def _recording(scenario: Scenario) -> tuple[Path, str] | None:
+    workload = scenario.workload
+    return (workload.source, workload.file) if isinstance(workload, TraceWorkload) else None
 
 
 def _told(message: str) -> tuple[tuple[str, ...], str]:

@@ -7,13 +7,14 @@ same plan gives the same bytes however it was executed.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from headway.plan import Plan
-from headway.store import SAMPLES, Store
+from headway.store import RECORDINGS, SAMPLES, Store
 
 __all__ = ["RUN_COLUMNS", "assemble", "incomplete"]
 
@@ -42,10 +43,19 @@ def assemble(store: Store) -> pl.DataFrame:
         if store.files(table):
             (folder / "samples").mkdir(exist_ok=True)
             _write_samples(store, table, folder / "samples" / f"{table}.parquet")
+    _keep_recordings(store.plan, folder / RECORDINGS)
     writing = folder / "study.toml.writing"
     writing.write_text(store.plan.study.text, encoding="utf-8")
     os.replace(writing, folder / "study.toml")
     return runs
+
+
+def _keep_recordings(plan: Plan, folder: Path) -> None:
+    """Copies the conversations that the study names, so that the results stand on their own."""
+    for source, name in plan.recordings:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
 
 
 def incomplete(runs: pl.DataFrame) -> Sequence[str]:

@@ -27,6 +27,8 @@ __all__ = ["SAMPLES", "Batch", "Store", "batches", "identity", "open_store"]
 PARTIAL = ".partial"
 PLAN_FILE = "plan.json"
 PROVENANCE = "provenance.json"
+RECORDINGS = "recordings"
+"""Conversations that the study names, by their names in it."""
 
 OURS = (
     PARTIAL,
@@ -37,13 +39,14 @@ OURS = (
     "points.parquet",
     "distributions.parquet",
     "samples",
+    RECORDINGS,
     "verdicts.json",
     "report.html",
     "figures",
 )
 """Everything that Headway writes into a results folder; `--force` removes just this."""
 
-SAMPLES = ("messages", "transactions")
+SAMPLES = ("messages", "transactions", "windows", "flows")
 """Tables that only exist on request, in `samples/`."""
 
 TABLES = (*SAMPLES, "distributions", "runs")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from headway.claims import registry
 from headway.claims.settings import settings
 from headway.errors import UserError
 from headway.samples import RUN_COLUMNS
@@ -18,6 +19,9 @@ from headway.samples import RUN_COLUMNS
 if TYPE_CHECKING:
     from headway.study import Factor, Study
     from headway.study.resolve import Assignment
+
+ALWAYS_COMPARED = frozenset({"transport.delivery", "transport.streams"})
+"""Keys of the transport that no study judges one by one."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ def load(folder: str | Path) -> Results:
 
     Raises UserError when it lacks the study, the runs or the points.
     """
+    from headway.store import RECORDINGS
     from headway.study import parse
 
     path = Path(folder)
@@ -67,7 +72,8 @@ def load(folder: str | Path) -> Results:
     provenance_file = path / "provenance.json"
     provenance = json.loads(provenance_file.read_text()) if provenance_file.is_file() else {}
     overrides = provenance.get("overrides", [])
-    study = parse((path / "study.toml").read_text(encoding="utf-8"), "study.toml", overrides)
+    text = (path / "study.toml").read_text(encoding="utf-8")
+    study = parse(text, "study.toml", overrides, path / RECORDINGS)
     return Results(
         path,
         study,
@@ -89,7 +95,8 @@ class Variant:
 def variants(results: Results) -> list[Variant]:
     """The study split by what is judged separately; one variant when that is nothing."""
     study = results.study
-    splitting = [factor for factor in study.factors if _makes_variants(factor)]
+    compared = ALWAYS_COMPARED | registry.compared(study.report.claims)
+    splitting = [factor for factor in study.factors if _makes_variants(factor, compared)]
     found = []
     for choice in itertools.product(*(range(len(factor.levels)) for factor in splitting)):
         runs = results.runs
@@ -125,15 +132,15 @@ def variants(results: Results) -> list[Variant]:
     return found
 
 
-def _makes_variants(factor: Factor) -> bool:
+def _makes_variants(factor: Factor, compared: frozenset[str]) -> bool:
     """Whether each level is judged by itself: no paper's table has such an axis.
 
-    That is so of the transport, and of a factor with a name and keys of its choice.
+    That is so of the transport, but for the keys that claims compare, and of a factor with a
+    name and keys of its choice.
     """
     if factor.columns != factor.keys and len(factor.columns) == 1:
         return True
     return all(
-        key == "transport"
-        or (key.startswith("transport.") and key not in ("transport.delivery", "transport.streams"))
+        (key == "transport" or key.startswith("transport.")) and key not in compared
         for key in factor.keys
     )

@@ -16,30 +16,34 @@ from numpy.typing import NDArray
 from headway.claims.facts import grid_sizes
 from headway.claims.grid import Array, Axis, Grid, View
 from headway.claims.registry import checks
-from headway.claims.verdict import Finding, NotTestable
+from headway.claims.scenarios import (
+    CALL_RATE,
+    DELAY,
+    DELIVERY,
+    HOLB,
+    NO_HOLB,
+    P95,
+    PESSIMISTIC,
+    QUEUE,
+    RTT,
+    SCENARIOS,
+    by_scenario,
+    ms,
+)
+from headway.claims.verdict import Finding
 from headway.stats import least_squares, ratio_equivalence, resampled_p
 from headway.stats.ks import ALPHA
 
-HOLB, NO_HOLB = "ordered", "unordered"
 LOSSES = (0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08)
 TABLE_1 = {
     "loss": Axis("path.loss.rate", LOSSES, "% loss", 100),
     "correlation": Axis("path.loss.correlation", (0.0, 0.5, 0.8), "correlation"),
-    "queue": Axis("path.queue", ("10-20", "50-60"), "packets"),
-    "delay": Axis("path.one_way_delay", (0.02, 0.06), "ms", 1000),
-    "rate": Axis("workload.call_rate", (40.0, 20.0), "calls/s"),
-    "delivery": Axis("transport.delivery", (HOLB, NO_HOLB)),
+    "queue": QUEUE,
+    "delay": DELAY,
+    "rate": CALL_RATE,
+    "delivery": DELIVERY,
 }
 FIG_4: dict[str, Any] = {"correlation": 0.8, "queue": "10-20"}
-# Panels of Fig. 4 in its order: (a) 20 ms/40, (b) 20 ms/20, (c) 60 ms/40, (d) 60 ms/20.
-SCENARIOS = ("20 ms, 40 calls/s", "20 ms, 20 calls/s", "60 ms, 40 calls/s", "60 ms, 20 calls/s")
-RTT = np.array([[0.04, 0.04], [0.12, 0.12]])
-"""Round-trip time of the empty path, by delay and call rate."""
-P95 = "psd_p95_s"
-PESSIMISTIC = (
-    "Resampling is pessimistic where tests are to find nothing: a resampled pair differs at "
-    "least as much as the pair it came from."
-)
 
 
 def _p95(view: View) -> Grid:
@@ -49,16 +53,6 @@ def _p95(view: View) -> Grid:
 def _fig4(grid: Grid, loss: float | tuple[float, ...], delivery: str) -> Array:
     """Runs of Fig. 4, shape (losses if several, delays, call rates, runs)."""
     return grid.at(loss=loss, delivery=delivery, **FIG_4)
-
-
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:.1f} ms" if abs(seconds) < 0.1 else f"{1000 * seconds:.0f} ms"
-
-
-def _by_scenario(values: Array | NDArray[np.bool_], show: Any) -> str:
-    return "; ".join(
-        f"{name}: {show(value)}" for name, value in zip(SCENARIOS, values.ravel(), strict=True)
-    )
 
 
 @checks("s0-c01")
@@ -106,7 +100,7 @@ def flat_below_two_percent(view: View) -> Finding:
         within.all(axis=(1, 2, 3)),
         f"{within[0].sum()} of {within[0].size} points within the band; "
         f"largest P95 {(p95[0] / RTT).max():.2f} RTT",
-        "P95 at 2 % loss: " + _by_scenario(p95[0, 2], _ms),
+        "P95 at 2 % loss: " + by_scenario(p95[0, 2], ms),
     )
 
 
@@ -122,7 +116,7 @@ def jump_between_two_and_three(view: View) -> Finding:
         jumps & (average >= 0.4),
         f"step {average[0]:.2f} RTT on average; at least 3 times the one before in "
         f"{int((step[0] >= 3 * before[0]).sum())} of 4 scenarios",
-        f"Step from 2 to 3 %: {_by_scenario(step[0], _ms)}. "
+        f"Step from 2 to 3 %: {by_scenario(step[0], ms)}. "
         f"It is larger than the step from 3 to 4 % in {larger} of 4.",
     )
 
@@ -155,7 +149,7 @@ def a_retransmission_costs_a_round_trip(view: View) -> Finding:
     return Finding(
         late.all(axis=(1, 2, 3)),
         f"least P95 {(p95[0] / RTT).min():.2f} RTT",
-        "P95 at 4 % loss: " + _by_scenario(p95[0, 0], _ms),
+        "P95 at 4 % loss: " + by_scenario(p95[0, 0], ms),
     )
 
 
@@ -170,7 +164,7 @@ def no_jump_with_holb(view: View) -> Finding:
         gradual.all(axis=(1, 2)),
         f"gradual in {int(gradual[0].sum())} of 4 scenarios; "
         f"step at most {ratio.max():.2f} of its larger neighbour",
-        f"Step from 2 to 3 %: {_by_scenario(step[0], _ms)}",
+        f"Step from 2 to 3 %: {by_scenario(step[0], ms)}",
     )
 
 
@@ -222,9 +216,9 @@ def correlation_has_no_effect(view: View) -> Finding:
     return Finding(
         p > ALPHA,
         f"p = {row['p_value']:.3g}",
-        f"From correlation 0 to 0.8 the P95 changes by {_ms(0.8 * row['coefficient'])} (95 % "
-        f"interval {_ms(0.8 * row['ci_low'])} to {_ms(0.8 * row['ci_high'])}), beside a mean of "
-        f"{_ms(mean)}. With standard errors that allow unequal spread (HC3), "
+        f"From correlation 0 to 0.8 the P95 changes by {ms(0.8 * row['coefficient'])} (95 % "
+        f"interval {ms(0.8 * row['ci_low'])} to {ms(0.8 * row['ci_high'])}), beside a mean of "
+        f"{ms(mean)}. With standard errors that allow unequal spread (HC3), "
         f"p = {row['p_value_robust']:.3g}.",
     )
 
@@ -291,8 +285,8 @@ def one_percent_against_two(view: View) -> Finding:
     return Finding(
         slower.all(axis=(1, 2)),
         f"{int(slower[0].sum())} of 4 tests reject, HOLB slower",
-        f"P95 at 1 % with HOLB: {_by_scenario(mean_a[0], _ms)}. "
-        f"At 2 % without: {_by_scenario(mean_b[0], _ms)}.",
+        f"P95 at 1 % with HOLB: {by_scenario(mean_a[0], ms)}. "
+        f"At 2 % without: {by_scenario(mean_b[0], ms)}.",
     )
 
 
@@ -331,31 +325,7 @@ def slightly_under_200_ms(view: View) -> Finding:
     within = [(p95 >= 0.150) & (p95 <= 0.230) for p95 in both]
     return Finding(
         within[0] & within[1],
-        f"{_ms(both[0][0])} at 2 % with HOLB, {_ms(both[1][0])} at 4 % without",
-    )
-
-
-@checks("s0-c23")
-def needless_fast_retransmissions(view: View) -> Finding:
-    """Duplicates for each retransmission, 60 ms and 40 calls/s against 20 ms and 20."""
-    if view.settings.get("transport.sctp.repeat_fast_retransmit") == "off":
-        raise NotTestable("this stack fast-retransmits a chunk only once")
-    share: list[Array] = []
-    needless = 0.0
-    for delay, rate in ((0.06, 40.0), (0.02, 20.0)):
-        where = {"delay": delay, "rate": rate, **FIG_4}
-        total = {
-            name: view.sums(Grid(view, TABLE_1, name).at(**where))
-            for name in ("duplicates", "retransmissions", "needless_retransmissions")
-        }
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share.append(total["duplicates"] / total["retransmissions"])
-        needless += float(total["needless_retransmissions"][0])
-    return Finding(
-        (share[0] > share[1]) & (share[0] > 0),
-        f"duplicates for each retransmission: {share[0][0]:.3f} at 60 ms, 40 calls/s; "
-        f"{share[1][0]:.3f} at 20 ms, 20 calls/s",
-        f"{needless:.0f} retransmissions in these points were of chunks that had arrived.",
+        f"{ms(both[0][0])} at 2 % with HOLB, {ms(both[1][0])} at 4 % without",
     )
 
 
@@ -368,5 +338,5 @@ def narrower_spread_of_clean_calls(view: View) -> Finding:
     return Finding(
         less.all(axis=1),
         f"lower at {int(less[0].sum())} of {less.shape[1]} points; on average "
-        f"{_ms(float(b[0].mean()))} without HOLB and {_ms(float(a[0].mean()))} with",
+        f"{ms(float(b[0].mean()))} without HOLB and {ms(float(a[0].mean()))} with",
     )

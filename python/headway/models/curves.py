@@ -261,7 +261,21 @@ def _media_aside(at: _Scenario, pieces: int) -> tuple[str, ...]:
         found.append("packets dropped at the sender")
     if at.get("transport.out_of_order"):
         found.append("delivery out of order")
+    found += [
+        what for knob, known, what in _OTHER_TCP if at.get(f"transport.tcp.{knob}") not in known
+    ]
     return tuple(found)
+
+
+_OTHER_TCP = (
+    ("window_when_limited", (None, "keep"), "a window that grows while it is not filled"),
+    ("validation", (None, "off"), "a window that shrinks while it is not filled"),
+    ("growth_counting", (None, "acks"), "a window that grows by bytes or segments"),
+    ("ack_policy", (None, "immediate"), "delayed ACKs"),
+    ("nagle", (None, "off"), "Nagle's algorithm"),
+    ("coalesce", (None, True), "packets that never share a segment"),
+)
+"""Knobs of TCP that a study sets, the values that the models of media know, and what others are."""
 
 
 def _simco(at: _Scenario) -> Match:

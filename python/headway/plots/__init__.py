@@ -15,6 +15,7 @@ from headway.plots.leave import leave
 from headway.plots.levels import levels
 from headway.plots.lines import lines
 from headway.plots.parts import parts
+from headway.plots.region import region
 from headway.plots.source import Source
 
 __all__ = [
@@ -39,6 +40,7 @@ KINDS = {
     "bins": bins,
     "fall-off": fall_off,
     "leave": leave,
+    "region": region,
 }
 
 

@@ -18,6 +18,8 @@ _NAMES = {
     "path.loss.rate": "loss rate",
     "path.loss.correlation": "loss correlation",
     "path.queue": "queue thresholds",
+    "competing.bulk.flows": "bulk transfers",
+    "competing.messages.flows": "flows of short messages",
     "path.one_way_delay": "one-way delay",
     "path.rate": "rate of the path",
     "workload.call_rate": "call rate",

@@ -20,6 +20,12 @@ LONGER = np.concatenate([np.linspace(0, 0.85, 18), 1 - np.geomspace(0.14, 0.005,
 AT_MOST = np.concatenate([np.linspace(0, 0.9, 31), np.linspace(0.91, 0.995, 18)])
 VIEWS = ("share that waits longer (logarithmic)", "share that waits at most")
 READ_AT = 0.95
+SPOKEN = {
+    "psd_s": ("calls that wait", "post-selection delay"),
+    "td_s": ("transactions that take", "transaction delay"),
+    "delay_s": ("packets that take", "delay"),
+}
+"""Of each distribution: who waits, and what its delay is called."""
 
 
 def distributions(definition: Definition, source: Source) -> Figure | None:
@@ -50,7 +56,7 @@ def distributions(definition: Definition, source: Source) -> Figure | None:
             if runs:
                 values = pooled_quantiles(np.array(runs), levels) * factor
                 data.append(_curve(values, levels, entry, unit, longer))
-        return Panel(name, data, _axes(longer, unit))
+        return Panel(name, data, _axes(longer, unit, definition.metric))
 
     frames: dict[tuple[int, ...], list[Panel]] = {}
     for view, longer in enumerate((True, False)):
@@ -90,7 +96,7 @@ def _curve(
     }
 
 
-def _axes(longer: bool, unit: str) -> dict[str, Any]:
+def _axes(longer: bool, unit: str, metric: str) -> dict[str, Any]:
     mark = 100 * (1 - READ_AT) if longer else 100 * READ_AT
     line = {
         "type": "line",
@@ -101,18 +107,19 @@ def _axes(longer: bool, unit: str) -> dict[str, Any]:
         "y1": mark,
         "line": {"color": "@axis", "dash": "dash", "width": 1},
     }
+    who, delay = SPOKEN[metric]
     y = (
         axis(
-            "calls that wait longer (%)",
+            f"{who} longer (%)",
             type="log",
             range=[np.log10(0.5), 2.03],
             tickvals=[0.5, 1, 2, 5, 10, 20, 50, 100],
         )
         if longer
-        else axis("calls that wait at most (%)", range=[0, 101])
+        else axis(f"{who} at most (%)", range=[0, 101])
     )
     return {
-        "xaxis": axis(f"post-selection delay ({unit})", rangemode="tozero"),
+        "xaxis": axis(f"{delay} ({unit})", rangemode="tozero"),
         "yaxis": y,
         "shapes": [line],
     }

@@ -33,6 +33,18 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Map:
+    """A model over a fine grid of loss rates and round-trip times."""
+
+    model: str
+    output: str
+    """The column that is shown."""
+    table: pl.DataFrame
+    """As `headway.models.predict` makes it, with `loss`, `rtt_s`, `inside` and the output."""
+    validity: str
+
+
+@dataclass(frozen=True)
 class Models:
     """What models say at the points of a study."""
 

@@ -14,7 +14,7 @@ from headway.metrics import Metric
 from headway.plots.columns import Column, Scale, metric_scale
 from headway.plots.definition import Definition
 from headway.plots.figure import Choice, Panel, letters
-from headway.plots.models import Models
+from headway.plots.models import Map, Models
 
 MAIN_METRICS = ("psd_p95_s",)
 MOST_FRAMES = 256
@@ -38,6 +38,8 @@ class Source:
     """How many a run was to have, where it has a number of them."""
     models: Models | None = None
     """What the study's models say; None where it names none."""
+    maps: Mapping[str, Map] = field(default_factory=dict)
+    """For each figure of kind `region` that the study names what a model says there."""
 
     @property
     def varied(self) -> list[Column]:

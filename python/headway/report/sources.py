@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from headway.claims.results import Results
-from headway.plots import Figure, Source, chosen, draw
+from headway.plots import Figure, Source, catalogue, chosen, draw
 from headway.plots.columns import columns_of
-from headway.plots.models import Models
+from headway.plots.models import Map, Models
 from headway.report.answer import Question
 from headway.report.mechanisms import reference, stack_factor
 
@@ -29,6 +29,7 @@ def source(results: Results, *, with_quantiles: bool = True, with_models: bool =
         {} if stack is None else {stack.columns[0]: reference(results, stack)},
         transactions=getattr(results.study.scenario.workload, "transactions", None),
         models=_models(results) if with_models else None,
+        maps=_maps(results) if with_models else {},
     )
 
 
@@ -42,6 +43,28 @@ def _models(results: Results) -> Models | None:
 
     points = set(results.points["point_id"].to_list())
     return Models(beside.values(results.study, names, points), beside.regions(names))
+
+
+def _maps(results: Results) -> dict[str, Map]:
+    """The maps of the figures that need one, by the first model that the study names."""
+    names = results.study.report.models
+    known = catalogue()
+    wanted = [
+        known[name]
+        for name in results.study.report.figures
+        if name in known and known[name].kind == "region"
+    ]
+    if not names or not wanted:
+        return {}
+    from headway import beside
+
+    found = {}
+    for figure in wanted:
+        room = 1.2 * figure.budgets[0] if figure.budgets else 0.0
+        found[figure.name] = beside.fine_map(
+            results.study, names[0], figure.y, figure.levels, least_backlog_s=room
+        )
+    return found
 
 
 def question(results: Results) -> Question:

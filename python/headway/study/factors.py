@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.errors import Problem
+from headway.metrics import COMPETING, METRICS, RADIO
 from headway.study import keys
 from headway.study.explain import show
 from headway.study.positions import Positions
@@ -17,6 +18,10 @@ from headway.study.schema import FactorTable
 __all__ = ["Factor", "Level", "read_factors"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*\Z")
+# Columns of the runs' table that are there whatever a study varies.
+_TAKEN = {"run_id", "point_id", "replication", "seed", "complete"}.union(
+    *METRICS.values(), RADIO, COMPETING
+)
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,10 @@ class _Reader:
             )
         if keys.is_key(name):
             raise _Bad(f'{name} is a key of the scenario; write key = "{name}"', self._line("name"))
+        if name in _TAKEN:
+            raise _Bad(
+                f"results have a column {name} already; choose another name", self._line("name")
+            )
         levels = []
         for index, written in enumerate(self.table.levels):
             line = self._line("levels", index)

@@ -83,11 +83,19 @@ def load(named: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Study:
         raise UserError(f"{path}: is not UTF-8 text ({error.reason})") from error
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from error
-    return parse(text, _shown(path), overrides)
+    return parse(text, _shown(path), overrides, path.parent)
 
 
-def parse(text: str, file: str = "study.toml", overrides: Sequence[str] = ()) -> Study:
-    """The study of a file's text; `file` is what messages call it."""
+def parse(
+    text: str,
+    file: str = "study.toml",
+    overrides: Sequence[str] = (),
+    folder: Path = Path(),
+) -> Study:
+    """The study of a file's text; `file` is what messages call it.
+
+    `folder` is where the files lie that it names.
+    """
     document = _toml(text, file)
     positions = Positions(text)
     tables = _file(document, file, positions)
@@ -97,7 +105,7 @@ def parse(text: str, file: str = "study.toml", overrides: Sequence[str] = ()) ->
         # What a factor was to set would only seem to be missing from the scenario.
         raise StudyError(problems)
     changed = apply_overrides(document["scenario"], factors, overrides)
-    base = Base(file, changed.tables, positions, changed.assignments)
+    base = Base(file, changed.tables, positions, changed.assignments, folder)
     scenario = _first(base, changed.factors)
     problems = _of_file(scenario) if isinstance(scenario, list) else []
     checked: list[Factor] = []

@@ -16,12 +16,18 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from headway.study import competing, media, radio, tcp
+from headway.study import competing, media, radio, tcp, trace
 from headway.study import path as paths
 from headway.study.fields import kind_of, models_of, quantity_of
 from headway.study.scenario import Run
 from headway.study.schema import ExpectTable, FactorTable, Header, ReportTable
-from headway.study.transport import SctpKnobs, SctpTransport, UdpTransport
+from headway.study.transport import (
+    DcsctpOptions,
+    DcsctpTransport,
+    SctpKnobs,
+    SctpTransport,
+    UdpTransport,
+)
 from headway.study.workload import SipTransactions, SipWorkload
 
 __all__ = ["TABLES", "renew", "table"]
@@ -36,9 +42,12 @@ TABLES: dict[str, list[type[BaseModel]]] = {
     "workload.transactions": [SipTransactions],
     "workload.media": [media.MediaWorkload],
     "workload.media.silence": [media.Silence],
+    "workload.trace": [trace.TraceWorkload],
     "transport": [SctpTransport],
     "transport.udp": [UdpTransport],
     "transport.sctp": [SctpKnobs],
+    "transport.over.dcsctp": [DcsctpTransport],
+    "transport.dcsctp": [DcsctpOptions],
     "transport.over.tcp": [tcp.TcpTransport, tcp.TcpParallel, tcp.TcpSplit],
     "transport.tcp": [tcp.TcpKnobs],
     "competing": [competing.Competing],

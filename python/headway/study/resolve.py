@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from headway.errors import Problem
 from headway.study.explain import explain, show
 from headway.study.positions import KeyPath, Positions
 from headway.study.scenario import Scenario
+from headway.study.trace import FOLDER
 
 __all__ = ["Assignment", "Base", "assign"]
 
@@ -43,6 +45,8 @@ class Base:
     positions: Positions
     fixed: tuple[Assignment, ...] = ()
     """What the command line sets; already in `tables`, kept to name the culprit of an error."""
+    folder: Path = Path()
+    """Where the files lie that the scenario names."""
 
     def resolve(self, assignments: Sequence[Assignment]) -> Scenario | list[Problem]:
         """The scenario with `assignments` put in, or what is wrong with it."""
@@ -50,7 +54,7 @@ class Base:
         if isinstance(tables, list):
             return tables
         try:
-            return Scenario.model_validate(tables)
+            return Scenario.model_validate(tables, context={FOLDER: self.folder})
         except ValidationError as error:
             return [
                 self.blame(path, what, assignments)

@@ -132,8 +132,27 @@ class SctpKnobs(Table):
     timeout_rearm: Literal["doubled", "undoubled"] | None = Field(
         default=None, description="the RTO of the retransmission after a timeout"
     )
-    scheduler: Literal["first-come", "round-robin"] | None = Field(
-        default=None, description="which stream sends next"
+    scheduler: (
+        Literal[
+            "first-come",
+            "round-robin",
+            "round-robin-packet",
+            "priority",
+            "fair-bandwidth",
+            "weighted-fair",
+        ]
+        | None
+    ) = Field(default=None, description="which stream sends next (RFC 8260, section 3)")
+    interleaving: bool | None = Field(
+        default=None,
+        description="whether I-DATA is offered, so that a long message lets others pass "
+        "(RFC 8260, section 2)",
+    )
+    partial_reliability: bool | None = Field(
+        default=None, description="whether FORWARD-TSN is offered (RFC 3758)"
+    )
+    reconfiguration: bool | None = Field(
+        default=None, description="whether RE-CONFIG is offered (RFC 6525)"
     )
     nagle: bool | None = Field(
         default=None, description="whether small messages wait for others while data is out"
@@ -165,10 +184,9 @@ class SctpKnobs(Table):
     )
 
 
-class SctpTransport(Table):
-    """One SCTP association."""
+class _OverStreams(Table):
+    """How messages map onto the streams of an association."""
 
-    kind: Literal["sctp"]
     delivery: Literal["ordered", "streams", "unordered"] = Field(
         default="ordered",
         description="one stream in order, `streams` of them each in order (a call keeps to "
@@ -177,10 +195,82 @@ class SctpTransport(Table):
     streams: Annotated[int, Field(ge=1, le=65535)] = Field(
         default=16, description="number of streams, for delivery streams"
     )
+
+
+class SctpTransport(_OverStreams):
+    """One SCTP association."""
+
+    kind: Literal["sctp"]
     profile: Profile = Field(
         default="rfc9260", description="the stack that is modelled; `headway profiles` lists them"
     )
     sctp: SctpKnobs = Field(default=SctpKnobs(), description="single knobs over the profile")
+
+
+class DcsctpOptions(Table):
+    """Single options of dcSCTP over its own defaults; one left out keeps its default."""
+
+    sparse: ClassVar[bool] = True
+
+    mtu: PositiveSize | None = Field(
+        default=None, description="largest SCTP packet without the IP header (1191 B)"
+    )
+    ip_header: Size | None = Field(default=None, description="IP header of every packet (20 B)")
+    receive_buffer: PositiveSize | None = Field(
+        default=None, description="`max_receiver_window_buffer_size` (5 MiB)"
+    )
+    send_buffer: PositiveSize | None = Field(
+        default=None, description="`max_send_buffer_size`, also for each stream (2 MB)"
+    )
+    rto_initial: PositiveDuration | None = Field(
+        default=None,
+        description="`rto_initial` (500 ms), and the timers of the handshake and of the shutdown "
+        "(1 s)",
+    )
+    rto_min: PositiveDuration | None = Field(default=None, description="`rto_min` (400 ms)")
+    rto_max: PositiveDuration | None = Field(default=None, description="`rto_max` (60 s)")
+    min_rtt_variance: Duration | None = Field(
+        default=None,
+        description="`min_rtt_variance` (220 ms); an eighth of it is the least RTTVAR",
+    )
+    max_timer_backoff: PositiveDuration | None = Field(
+        default=None, description="`max_timer_backoff_duration` (no limit)"
+    )
+    delayed_ack_max: Duration | None = Field(
+        default=None, description="`delayed_ack_max_timeout` (200 ms)"
+    )
+    heartbeat_interval: Duration | None = Field(
+        default=None, description="`heartbeat_interval` (30 s)"
+    )
+    cwnd_mtus_initial: Positive | None = Field(
+        default=None, description="congestion window at the start, in MTUs (10)"
+    )
+    cwnd_mtus_min: Positive | None = Field(
+        default=None, description="congestion window after a loss at least, in MTUs (4)"
+    )
+    immediate_sack_under_cwnd_mtus: Count | None = Field(
+        default=None,
+        description="congestion window below which each chunk asks for a SACK without delay, "
+        "in MTUs (10)",
+    )
+    max_burst: Positive | None = Field(
+        default=None, description="packets that may leave at once (4)"
+    )
+    max_retransmissions: Count | None = Field(
+        default=None, description="timeouts in a row after which the association is given up (10)"
+    )
+    max_init_retransmits: Count | None = Field(
+        default=None, description="timeouts after which setting up is given up (8)"
+    )
+
+
+class DcsctpTransport(_OverStreams):
+    """One association of the crate `dcsctp`, the SCTP of WebRTC's data channels."""
+
+    kind: Literal["dcsctp"]
+    dcsctp: DcsctpOptions = Field(
+        default=DcsctpOptions(), description="single options over dcSCTP's defaults"
+    )
 
 
 class UdpTransport(Table):
@@ -190,6 +280,6 @@ class UdpTransport(Table):
 
 
 Transport = Annotated[
-    SctpTransport | UdpTransport | TcpTransport | TcpParallel | TcpSplit,
+    SctpTransport | DcsctpTransport | UdpTransport | TcpTransport | TcpParallel | TcpSplit,
     Field(discriminator="kind"),
 ]

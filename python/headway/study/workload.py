@@ -8,6 +8,7 @@ from pydantic import Field
 
 from headway.study.fields import Duration, EventRate, PositiveDuration, PositiveSize, Table
 from headway.study.media import MediaWorkload
+from headway.study.trace import TraceWorkload
 
 __all__ = ["Workload"]
 
@@ -79,4 +80,6 @@ class SipTransactions(Table):
     )
 
 
-Workload = Annotated[SipWorkload | SipTransactions | MediaWorkload, Field(discriminator="kind")]
+Workload = Annotated[
+    SipWorkload | SipTransactions | MediaWorkload | TraceWorkload, Field(discriminator="kind")
+]

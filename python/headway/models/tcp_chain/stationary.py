@@ -9,7 +9,8 @@ order of the states; only losses lead back. With Q = D + U + R (stays, forward, 
 and I - D - U is triangular: one sparse substitution follows all paths up to their next loss.
 Repeating it is a block Gauss-Seidel iteration that settles after as many losses as the flow
 remembers: tens of passes far from saturation, a few hundred beside it. A general sparse
-factorisation of I - Q gives the same numbers but fills in (measured in docs/models.md).
+factorisation of I - Q gives the same numbers but fills in (measured in docs/models.md); it takes
+over where the iteration does not settle, at saturation in a widened state space.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from headway.models.tcp_chain.skeleton import Skeleton
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["NotConverged", "stationary", "transition_matrix"]
+__all__ = ["stationary", "transition_matrix"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -33,13 +34,10 @@ TOLERANCE = 1e-15
 """Sum of the absolute changes in one pass at which the iteration ends."""
 FLOOR = 1e-13
 """Changes below this no longer shrink for rounding; the iteration ends when they stop to."""
-MOST_PASSES = 20_000
+MOST_PASSES = 10_000
+"""Then a factorisation is faster."""
 LEAP_EVERY = 20
 """Passes between two attempts to extrapolate."""
-
-
-class NotConverged(Exception):
-    """The iteration did not settle."""
 
 
 def stationary(
@@ -48,7 +46,8 @@ def stationary(
     """The stationary distribution and how many passes it took.
 
     `probability` is that of each event of the skeleton; `start` a guess, such as the
-    solution at a neighbouring loss rate.
+    solution at a neighbouring loss rate. Where the iteration does not settle, `MOST_PASSES`
+    come back with what the factorisation says.
     """
     # Sparse matrices take a while to load, and other models do without.
     import scipy.sparse as sp
@@ -84,7 +83,22 @@ def stationary(
         if passes % LEAP_EVERY == 0:
             current = _leap(current, step, step_before, change)
         step_before = step
-    raise NotConverged(f"change of {best:.2g} after {MOST_PASSES} passes")
+    return _factorised(skeleton, probability, int(current.argmax())), MOST_PASSES
+
+
+def _factorised(skeleton: Skeleton, probability: Floats, known: int) -> Floats:
+    """The same by a sparse factorisation, with the weight of one state taken as known."""
+    import scipy.sparse as sp
+    from scipy.sparse.linalg import splu
+
+    moves = transition_matrix(skeleton, probability)
+    size = skeleton.states
+    others = np.flatnonzero(np.arange(size) != known)
+    system = (sp.eye_array(size, format="csr") - moves)[others][:, others].T.tocsc()
+    from_known = moves[[known], :].toarray().ravel()[others]
+    found = np.ones(size)
+    found[others] = np.maximum(splu(system).solve(from_known), 0.0)
+    return np.asarray(found / found.sum())
 
 
 def _leap(current: Floats, step: Floats, before: Floats, change: float) -> Floats:
