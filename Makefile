@@ -24,6 +24,8 @@ test: setup-test build ## run every test (under 20 minutes on 2 cores)
 test-all: test ## the slower suites as well
 	python -m pytest -q tests -m slow
 	python -m pytest -q tests/net --whole
+	cargo run --release --locked -q -p headway-sctp --example chaos -- 10000000
+	scripts/fuzz 600
 
 lint: setup build ## formatting, lints and types
 	cargo fmt --all --check
