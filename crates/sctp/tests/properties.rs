@@ -76,6 +76,8 @@ fn configs() -> impl Strategy<Value = Config> {
                     CwndWhenLimited::Keep
                 },
                 receive_buffer_bytes: buffer,
+                // A whole plan may wait behind losses: 80 messages of 12,000 bytes.
+                send_buffer_bytes: 1_000_000,
                 // A run of 30 % loss would rightly be given up after ten losses in a row.
                 association_max_retransmits: 100,
                 path_max_retransmits: 100,
