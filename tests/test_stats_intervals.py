@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import polars as pl
 import pytest
@@ -89,11 +87,9 @@ def test_points_of_a_study_without_factors() -> None:
     assert table.height == 1 and table["m0.n"][0] == 10
 
 
-def test_points_of_a_whole_study_take_well_under_a_second() -> None:
-    runs = runs_of(336, 10, metrics=60)
-    started = time.perf_counter()
-    points(runs, FACTORS, [f"m{i}" for i in range(60)])
-    assert time.perf_counter() - started < 1.0
+def test_points_of_a_whole_study() -> None:
+    table = points(runs_of(336, 10, metrics=60), FACTORS, [f"m{i}" for i in range(60)])
+    assert table.height == 336 and table["m59.n"].to_list() == [10] * 336
 
 
 def test_cells_place_each_run() -> None:
