@@ -51,7 +51,7 @@ def crossing(snr: Array, values: Array, level: float, below: Array | None = None
         here, above = values[..., i], values[..., i + 1]
         searching = searching & np.isfinite(here)
         falls = searching & (here < level) & (above >= level)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             part = (above - level) / (above - here)
         place = snr[i + 1] - part * (snr[i + 1] - snr[i])
         if below is not None:
