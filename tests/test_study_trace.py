@@ -164,6 +164,10 @@ def test_another_recording_is_another_plan(folder: Path) -> None:
             "bytes from 1 to 65507",
         ),
         (
+            f"time_s,size_bytes,direction\n0,{'9' * 5000},forward\n",
+            "is not a whole number of bytes from 1 to 65507",
+        ),
+        (
             "time_s,size_bytes,direction\n0,7,up\n",
             'talk.csv: line 2, column 3 (direction): "up" is neither forward nor reverse',
         ),
@@ -194,6 +198,19 @@ def test_what_is_wrong_with_a_capture(folder: Path) -> None:
     told = problem(folder, name, "workload.forward_from=10.0.0.3")
     assert "comes from 10.0.0.3, but from 10.0.0.1, 10.0.0.2" in told
     assert '"me" is not an IP address' in problem(folder, name, "workload.forward_from=me")
+
+
+def test_a_capture_cannot_last_for_ages(folder: Path) -> None:
+    """A run could not count the times of a damaged pcapng in nanoseconds."""
+    text = (folder / "talk.pcapng").read_bytes()
+    kind, length, interface = (n.to_bytes(4, "little") for n in (6, 0xEC, 0))
+    block = kind + length + interface
+    # The upper half of a packet's time stands behind these in its block.
+    assert text.count(block + b"\0\0\0\0") == 1
+    late = text.replace(block + b"\0\0\0\0", block + b"\xff\xff\xff\xff")
+    (folder / "talk.pcapng").write_bytes(late)
+    told = problem(folder, "workload.file=talk.pcapng")
+    assert "talk.pcapng: lasts longer than 10^9 seconds" in told
 
 
 @pytest.mark.parametrize("name", ["../talk.csv", "/talk.csv", "."])

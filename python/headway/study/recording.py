@@ -44,6 +44,8 @@ def counted_from_the_first(messages: Iterable[Message], shown: str) -> tuple[Mes
     if not found:
         raise UserError(f"{shown}: holds no message")
     first = found[0][0]
+    if found[-1][0] - first > LONGEST * NANOS:
+        raise UserError(f"{shown}: lasts longer than 10^9 seconds")
     return tuple((at - first, size, reverse) for at, size, reverse in found)
 
 
@@ -93,7 +95,9 @@ def _message(row: list[str], places: dict[str, int], shown: str, line: int) -> M
     except InvalidOperation as error:
         what = f'"{time}" is not a number of seconds from 0 to 10^9'
         raise _at(shown, line, places, "time_s", what) from error
-    if not (size.isascii() and size.isdigit() and 1 <= int(size) <= LARGEST):
+    # Python turns only so many digits into a number.
+    number = size.isascii() and size.isdigit() and len(size) < 20
+    if not (number and 1 <= int(size) <= LARGEST):
         what = f'"{size}" is not a whole number of bytes from 1 to {LARGEST}'
         raise _at(shown, line, places, "size_bytes", what)
     if direction not in DIRECTIONS:
