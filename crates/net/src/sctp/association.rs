@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use headway_sansio::Payload;
-use headway_sctp::{AssociationId, AssociationState, MessageId, Reliability, Stats};
+use headway_sctp::{AssociationId, AssociationState, MessageId, ReconfigError, Reliability, Stats};
 
 use super::core::Core;
 use super::endpoint::Shared;
@@ -261,6 +261,42 @@ impl Association {
             .shared
             .lock()
             .with(id, |machine, now| machine.abort_because(now, why));
+    }
+
+    /// Has streams of this side begin anew with message zero, or all where none is
+    /// named (RFC 6525, section 5.1.2). Messages handed over before go out before;
+    /// those handed over after wait for the peer's answer, of which
+    /// [`Notice::Other`] tells with
+    /// [`Event::Reconfigured`](headway_sctp::Event::Reconfigured).
+    ///
+    /// # Errors
+    /// Where there is no such stream, the two sides have not agreed on changing
+    /// streams (`Config::reconfiguration`), or the request cannot be made now.
+    pub fn reset_streams(&self, streams: &[u16]) -> Result<(), ReconfigError> {
+        let id = self.inner.id;
+        let mut core = self.inner.shared.lock();
+        let result = core.with(id, |machine, now| {
+            machine.reset_outgoing_streams(now, streams)
+        });
+        result.unwrap_or(Err(ReconfigError::NotEstablished))
+    }
+
+    /// Whether both sides have agreed on I-DATA, with which messages of several
+    /// streams mix (RFC 8260, section 2.2.1). Known while the association lives.
+    #[must_use]
+    pub fn is_interleaving(&self) -> bool {
+        let core = self.inner.shared.lock();
+        let association = core.machine.association(self.inner.id);
+        association.is_some_and(|association| association.is_interleaving())
+    }
+
+    /// Whether both sides have agreed that messages may be given up that were sent
+    /// (RFC 3758, section 3.3). Known while the association lives.
+    #[must_use]
+    pub fn is_partially_reliable(&self) -> bool {
+        let core = self.inner.shared.lock();
+        let association = core.machine.association(self.inner.id);
+        association.is_some_and(|association| association.is_partially_reliable())
     }
 
     /// How each path stands, or stood at the end.

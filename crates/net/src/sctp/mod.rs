@@ -42,15 +42,15 @@ mod peers;
 mod raw;
 mod slot;
 mod trust;
-mod window;
 
 pub use association::{Association, Message};
 pub use config::{ENCAPSULATION_PORT, EndpointConfig, Peer, Transport};
 pub use endpoint::{Endpoint, NetworkStats};
 pub use error::{AssociationError, ConnectError, SendError};
 pub use headway_sctp::{
-    AssociationState, Cause, Config, EndpointStats, LostReason, MessageId, Overrides, PathState,
-    PathStats, PathStatus, Reliability, Stats,
+    Abandoned, AssociationState, Cause, Config, EndpointStats, Event, LostReason, MessageId,
+    Overrides, PathState, PathStats, PathStatus, Policy, ReconfigError, ReconfigRequest,
+    ReconfigResult, Reliability, Stats,
 };
 pub use slot::{Notice, PathReport, Received};
 pub use trust::DtlsConfig;

@@ -1,14 +1,12 @@
 //! The arguments of `headway-net sctp-echo serve` and `connect`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
-use headway_net::sctp::{
-    Config, DtlsConfig, ENCAPSULATION_PORT, EndpointConfig, Overrides, Peer, Transport,
-};
+use headway_net::sctp::{ENCAPSULATION_PORT, EndpointConfig, Peer, Reliability};
 use headway_sansio::Duration;
 
+use super::below::{BelowArgs, StackArgs};
 use super::payload::Sizes;
 use crate::failure::Failure;
 use crate::units;
@@ -23,6 +21,9 @@ Examples:
 
   End each association after 100 messages:
     headway-net sctp-echo serve --shutdown-after 100
+
+  For clients that give messages up or reset streams:
+    headway-net sctp-echo serve --partial-reliability --reconfiguration
 
   Directly over IP, as root:
     headway-net sctp-echo serve --raw
@@ -48,14 +49,26 @@ Examples:
   Sizes from 1 byte to 200 kB, unordered, and an end by ABORT:
     headway-net sctp-echo connect 192.0.2.1 --size 1B..200kB --unordered --end abort
 
+  Nothing is sent twice: what is lost is given up, and counted:
+    headway-net sctp-echo connect 192.0.2.1 --max-retransmissions 0 --rate 500/s
+
+  Reset the four streams once all is back, and send everything again, three times over:
+    headway-net sctp-echo connect 192.0.2.1 --streams 4 --resets 3
+
+  Long messages that let those of other streams pass, with I-DATA:
+    headway-net sctp-echo connect 192.0.2.1 --size 200kB,100B --streams 2 --outstanding 8 \\
+        --interleave --scheduler round-robin
+
   In DTLS, to a server whose certificate the authority in ca.pem has signed:
     headway-net sctp-echo connect 192.0.2.1 --dtls me.pem --key me.key --ca ca.pem
 
   A peer with two addresses:
     headway-net sctp-echo connect 192.0.2.1,198.51.100.1 --bind 192.0.2.2,198.51.100.2
 
-The exit code is 0 where every message came back right and the association ended as it
-should, 1 where not, 2 for bad arguments.";
+Where messages may be given up, the last one on each stream may not: that it comes back
+shows that the association goes on. The exit code is 0 where every message that was not
+given up came back right and the association ended as it should, 1 where not, 2 for bad
+arguments.";
 
 /// Echo over SCTP: whether it works, how fast, and over which paths.
 #[derive(Debug, Subcommand)]
@@ -82,32 +95,38 @@ pub(crate) struct ServeArgs {
     /// UDP port of this side (RFC 6951); 0 lets the system choose
     #[arg(long, value_name = "PORT", default_value_t = ENCAPSULATION_PORT)]
     pub(super) udp_encap: u16,
+    /// Reset the streams of this side that the peer resets on its own, as data channels do
+    /// (RFC 8831, section 6.7)
+    #[arg(long, requires = "reconfiguration")]
+    pub(super) reset_back: bool,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub(super) json: bool,
 
-    /// End after so many associations have ended
-    #[arg(long, value_name = "NUMBER", help_heading = "Ends")]
-    pub(super) associations: Option<u64>,
-    /// Shut each association down after so many messages
-    #[arg(
-        long,
-        value_name = "MESSAGES",
-        conflicts_with = "abort_after",
-        help_heading = "Ends"
-    )]
-    pub(super) shutdown_after: Option<u64>,
-    /// Abort each association after so many messages
-    #[arg(long, value_name = "MESSAGES", help_heading = "Ends")]
-    pub(super) abort_after: Option<u64>,
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Ends")]
-    pub(super) time_limit: Option<Duration>,
-
+    #[command(flatten)]
+    pub(super) ends: ServeEnds,
     #[command(flatten)]
     pub(super) below: BelowArgs,
     #[command(flatten)]
     pub(super) stack: StackArgs,
-    /// Print the figures as JSON
-    #[arg(long)]
-    pub(super) json: bool,
+}
+
+/// What ends the server and its associations.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Ends")]
+pub(super) struct ServeEnds {
+    /// End after so many associations have ended
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) associations: Option<u64>,
+    /// Shut each association down after so many messages
+    #[arg(long, value_name = "MESSAGES", conflicts_with = "abort_after")]
+    pub(super) shutdown_after: Option<u64>,
+    /// Abort each association after so many messages
+    #[arg(long, value_name = "MESSAGES")]
+    pub(super) abort_after: Option<u64>,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(super) time_limit: Option<Duration>,
 }
 
 /// Sends messages to an echo server and checks what comes back.
@@ -132,61 +151,125 @@ pub(crate) struct ConnectArgs {
     /// UDP port of this side; 0 lets the system choose
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(super) local_udp: u16,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub(super) json: bool,
 
-    /// Messages on each association
-    #[arg(long, default_value_t = 100, help_heading = "Messages")]
-    pub(super) count: u64,
-    /// Their size: 450B, a range such as 1B..200kB at random, or a list in turn
-    #[arg(long, default_value = "450B", value_parser = Sizes::parse, help_heading = "Messages")]
-    pub(super) size: Sizes,
-    /// Streams that they take in turn
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..),
-          help_heading = "Messages")]
-    pub(super) streams: u16,
-    /// Unordered
-    #[arg(long, help_heading = "Messages")]
-    pub(super) unordered: bool,
-    /// Payload protocol identifier
-    #[arg(long, default_value_t = 0, help_heading = "Messages")]
-    pub(super) ppid: u32,
-    /// So many per second, at even distances [default: as echoes come back]
-    #[arg(long, value_parser = units::event_rate, help_heading = "Messages")]
-    pub(super) rate: Option<f64>,
-    /// Messages that may be under way at once
-    #[arg(long, value_name = "MESSAGES", default_value_t = 1,
-          value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "rate",
-          help_heading = "Messages")]
-    pub(super) outstanding: u64,
-    /// Associations at the same time
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000),
-          help_heading = "Messages")]
-    pub(super) associations: u32,
-    /// What contents and sizes follow from: a number, also 0x and hexadecimal
-    #[arg(long, default_value = "1", value_parser = units::seed, help_heading = "Messages")]
-    pub(super) seed: u64,
-    /// The content alone must come back: on whatever stream, in whatever order, with
-    /// whatever payload protocol identifier
-    #[arg(long, help_heading = "Messages")]
-    pub(super) plain: bool,
-
-    /// What ends the association when all is back
-    #[arg(long, value_enum, default_value = "shutdown", help_heading = "Ends")]
-    pub(super) end: EndKind,
-    /// How long to wait for anything to come back
-    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = units::duration,
-          help_heading = "Ends")]
-    pub(super) wait: Duration,
-    /// End after this time, whatever is under way
-    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Ends")]
-    pub(super) time_limit: Option<Duration>,
-
+    #[command(flatten)]
+    pub(super) messages: MessageArgs,
+    #[command(flatten)]
+    pub(super) changes: ChangeArgs,
+    #[command(flatten)]
+    pub(super) ends: ConnectEnds,
     #[command(flatten)]
     pub(super) below: BelowArgs,
     #[command(flatten)]
     pub(super) stack: StackArgs,
-    /// Print the figures as JSON
+}
+
+/// The messages that the client sends.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Messages")]
+pub(super) struct MessageArgs {
+    /// Messages on each association
+    #[arg(long, default_value_t = 100)]
+    pub(super) count: u64,
+    /// Their size: 450B, a range such as 1B..200kB at random, or a list in turn
+    #[arg(long, default_value = "450B", value_parser = Sizes::parse)]
+    pub(super) size: Sizes,
+    /// Streams that they take in turn
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) streams: u16,
+    /// Unordered
     #[arg(long)]
-    pub(super) json: bool,
+    pub(super) unordered: bool,
+    /// Payload protocol identifier
+    #[arg(long, default_value_t = 0)]
+    pub(super) ppid: u32,
+    /// So many per second, at even distances [default: as echoes come back]
+    #[arg(long, value_parser = units::event_rate)]
+    pub(super) rate: Option<f64>,
+    /// Messages that may be under way at once
+    #[arg(long, value_name = "MESSAGES", default_value_t = 1,
+          value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "rate")]
+    pub(super) outstanding: u64,
+    /// Associations at the same time
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) associations: u32,
+    /// What contents and sizes follow from: a number, also 0x and hexadecimal
+    #[arg(long, default_value = "1", value_parser = units::seed)]
+    pub(super) seed: u64,
+    /// The content alone must come back: on whatever stream, in whatever order, with
+    /// whatever payload protocol identifier
+    #[arg(long)]
+    pub(super) plain: bool,
+}
+
+/// What becomes of messages and streams on the way, where the peer agrees.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Giving up and resetting")]
+pub(super) struct ChangeArgs {
+    /// Give messages up after this time (RFC 3758)
+    #[arg(long, value_name = "TIME", value_parser = units::duration, group = "reliability")]
+    lifetime: Option<Duration>,
+    /// Give a message up rather than retransmit a piece of it more often than this (RFC 7496)
+    #[arg(long, value_name = "NUMBER", group = "reliability")]
+    max_retransmissions: Option<u32>,
+    /// Priorities that messages take in turn, such as 0,5: where the send buffer is full,
+    /// those with higher numbers are given up for those with lower ones (RFC 7496)
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        value_delimiter = ',',
+        group = "reliability"
+    )]
+    priorities: Vec<u32>,
+    /// When all is back, reset the streams and send everything again, so many times (RFC 6525)
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(super) resets: u64,
+    /// Each time wait until the peer has reset its streams as well, as data channels do
+    /// (RFC 8831, section 6.7)
+    #[arg(long, requires = "resets")]
+    pub(super) both_ways: bool,
+}
+
+impl ChangeArgs {
+    /// Whether messages may be given up.
+    pub(super) fn gives_up(&self) -> bool {
+        self.reliability(0) != Reliability::Full
+    }
+
+    /// What is done to bring a message across.
+    pub(super) fn reliability(&self, number: u64) -> Reliability {
+        match (self.lifetime, self.max_retransmissions) {
+            (Some(lifetime), _) => Reliability::Lifetime(lifetime),
+            (None, Some(most)) => Reliability::Retransmissions(most),
+            (None, None) => {
+                let turn = number.checked_rem(self.priorities.len() as u64);
+                let priority = turn.map(|turn| self.priorities[turn as usize]);
+                priority.map_or(Reliability::Full, Reliability::Priority)
+            }
+        }
+    }
+}
+
+/// What ends the client and its associations.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Ends")]
+pub(super) struct ConnectEnds {
+    /// What ends the association when all is back
+    #[arg(long, value_enum, default_value = "shutdown")]
+    pub(super) end: EndKind,
+    /// How long to wait for anything to come back
+    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = units::duration)]
+    pub(super) wait: Duration,
+    /// Stay so long after the figures are printed, and answer a peer that has not heard of the
+    /// end (RFC 9260, section 8.4)
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(super) linger: Option<Duration>,
+    /// End after this time, whatever is under way
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(super) time_limit: Option<Duration>,
 }
 
 /// How an association ends.
@@ -198,128 +281,6 @@ pub(super) enum EndKind {
     Abort,
     /// The peer is to end it, in either way.
     Peer,
-}
-
-/// What lies below SCTP, where it is not UDP alone.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct BelowArgs {
-    /// Directly over IP, as protocol 132, without UDP; needs root or CAP_NET_RAW
-    #[arg(long, conflicts_with_all = ["udp_encap", "dtls"], help_heading = "Below SCTP")]
-    raw: bool,
-    /// Over DTLS (RFC 8261), with this certificate (PEM); the peer must show one as well
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "key",
-        requires = "trust",
-        help_heading = "Below SCTP"
-    )]
-    dtls: Option<PathBuf>,
-    /// The certificate's private key (PEM)
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "dtls",
-        help_heading = "Below SCTP"
-    )]
-    key: Option<PathBuf>,
-    /// The peer's certificate must be one of these (PEM)
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "dtls",
-        group = "trust",
-        help_heading = "Below SCTP"
-    )]
-    peer_cert: Option<PathBuf>,
-    /// The peer's certificate must be signed by one of these (PEM)
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "dtls",
-        group = "trust",
-        help_heading = "Below SCTP"
-    )]
-    ca: Option<PathBuf>,
-}
-
-impl BelowArgs {
-    /// # Errors
-    /// Where a file cannot be used.
-    fn transport(&self) -> Result<Transport, Failure> {
-        if self.raw {
-            return Ok(Transport::RawIp);
-        }
-        let (Some(certificate), Some(key)) = (&self.dtls, &self.key) else {
-            return Ok(Transport::Udp);
-        };
-        let config = match (&self.peer_cert, &self.ca) {
-            (Some(peers), _) => DtlsConfig::with_peers(certificate, key, peers),
-            (None, Some(authorities)) => {
-                DtlsConfig::with_authorities(certificate, key, authorities)
-            }
-            // The arguments are checked before.
-            (None, None) => return Ok(Transport::Udp),
-        };
-        let config = config.map_err(|error| Failure::Input(error.to_string()))?;
-        Ok(Transport::Dtls(config))
-    }
-
-    /// Addresses as they are told to people: without ports where there are none.
-    pub(super) fn show(&self, addresses: &[SocketAddr]) -> String {
-        let shown = addresses.iter().map(|address| {
-            if self.raw {
-                address.ip().to_string()
-            } else {
-                address.to_string()
-            }
-        });
-        shown.collect::<Vec<_>>().join(", ")
-    }
-
-    /// What it is called.
-    pub(super) fn name(&self) -> &'static str {
-        match (self.raw, &self.dtls) {
-            (true, _) => "IP",
-            (false, Some(_)) => "DTLS",
-            (false, None) => "UDP",
-        }
-    }
-}
-
-/// Settings of the stack.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct StackArgs {
-    /// Stack profile, as in studies
-    #[arg(long, default_value = "rfc9260", help_heading = "Stack")]
-    profile: String,
-    /// A knob over the profile, as in a RunSpec: rto_min_ns=100000000; may be repeated
-    #[arg(long, value_name = "KNOB=VALUE", help_heading = "Stack")]
-    set: Vec<String>,
-}
-
-impl StackArgs {
-    /// # Errors
-    /// Where a profile or knob is unknown or a value makes no sense.
-    fn config(&self) -> Result<Config, Failure> {
-        let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
-        let mut config = Config::profile(&self.profile).map_err(|error| input(&error))?;
-        for setting in &self.set {
-            let (name, value) = setting.split_once('=').ok_or_else(|| {
-                Failure::Input(format!(
-                    "--set: \"{setting}\" is not of the form KNOB=VALUE"
-                ))
-            })?;
-            // Numbers and true or false stand as they are, words need quotes.
-            let table = toml::from_str(&format!("{name} = {value}"))
-                .or_else(|_| toml::from_str(&format!("{name} = \"{value}\"")));
-            let knob: Overrides = table
-                .map_err(|error| Failure::Input(format!("--set {setting}: {}", error.message())))?;
-            knob.apply(&mut config);
-        }
-        config.check().map_err(|error| input(&error))?;
-        Ok(config)
-    }
 }
 
 impl ServeArgs {
@@ -351,9 +312,17 @@ impl ConnectArgs {
             some => some,
         };
         let mut sctp = self.stack.config()?;
-        sctp.outbound_streams = sctp.outbound_streams.max(self.streams);
-        sctp.inbound_streams = sctp.inbound_streams.max(self.streams);
-        let longest = self.size.longest();
+        let messages = &self.messages;
+        sctp.outbound_streams = sctp.outbound_streams.max(messages.streams);
+        sctp.inbound_streams = sctp.inbound_streams.max(messages.streams);
+        sctp.partial_reliability |= self.changes.gives_up();
+        sctp.reconfiguration |= self.changes.resets > 0;
+        if self.changes.gives_up() && messages.size.shortest() < 8 {
+            let why =
+                "--size: messages that may be given up have 8 bytes at least, for their number";
+            return Err(Failure::Input(why.to_owned()));
+        }
+        let longest = messages.size.longest();
         if longest > u64::from(sctp.send_buffer_bytes) {
             return Err(Failure::Input(format!(
                 "--size: a message of {longest} bytes does not fit the send buffer; \

@@ -1,19 +1,20 @@
 //! `headway-net sctp-echo connect`: sends, and checks what comes back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use headway_net::Clock;
-use headway_net::sctp::{Association, Endpoint, Message, PathReport, Stats};
-use headway_sansio::{Seed, Time};
+use headway_net::sctp::{Association, Endpoint, PathReport, Stats};
+use headway_sansio::Seed;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::args::{ConnectArgs, EndKind};
-use super::ledger::{Ledger, Manner};
+use super::exchange::Exchange;
+use super::ledger::Ledger;
 use super::payload::Payloads;
 use super::report::ClientReport;
-use super::{stop, to_std};
+use super::{lock, stop, to_std};
 use crate::failure::Failure;
 use crate::sip::delays::Delays;
 
@@ -23,6 +24,10 @@ pub(super) struct Outcome {
     pub(super) stats: Stats,
     pub(super) paths: Vec<PathReport>,
     pub(super) handshake_s: Option<f64>,
+    /// Whether I-DATA was agreed on.
+    pub(super) interleaving: bool,
+    /// Whether it was agreed that messages may be given up that were sent.
+    pub(super) partial_reliability: bool,
     /// How it ended, in words.
     pub(super) end: String,
     /// Whether it ended as it should.
@@ -36,12 +41,15 @@ pub(super) async fn run(args: Arc<ConnectArgs>) -> Result<(), Failure> {
     let round_trips = Arc::new(Mutex::new(Delays::default()));
     let mut work = JoinSet::new();
     let endpoint = Arc::new(endpoint);
-    for index in 0..args.associations {
+    for index in 0..args.messages.associations {
         let (args, endpoint) = (Arc::clone(&args), Arc::clone(&endpoint));
         let (halt, delays) = (Arc::clone(&halt), Arc::clone(&round_trips));
         work.spawn(async move { associate(&args, &endpoint, clock, &halt, &delays, index).await });
     }
-    let limit = args.time_limit.map(|limit| Instant::now() + to_std(limit));
+    let limit = args
+        .ends
+        .time_limit
+        .map(|limit| Instant::now() + to_std(limit));
     let mut outcomes = Vec::new();
     let mut stop = std::pin::pin!(stop());
     loop {
@@ -60,11 +68,15 @@ pub(super) async fn run(args: Arc<ConnectArgs>) -> Result<(), Failure> {
     let round_trips = std::mem::take(&mut *lock(&round_trips));
     let report = ClientReport::new(&args, &endpoint, outcomes, round_trips, seconds);
     report.print(args.json)?;
+    if let Some(linger) = args.ends.linger
+        && !halt.is_set()
+    {
+        tokio::select! {
+            () = &mut stop => {}
+            () = sleep(to_std(linger)) => {}
+        }
+    }
     report.verdict()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The wish to end early, and its reason.
@@ -115,6 +127,8 @@ async fn associate(
         stats: Stats::default(),
         paths: Vec::new(),
         handshake_s: None,
+        interleaving: false,
+        partial_reliability: false,
         end,
         ended_well: false,
     };
@@ -128,15 +142,22 @@ async fn associate(
         Err(error) => return failed(error.to_string()),
     };
     let handshake_s = Some(clock.now().since(begun).as_secs_f64());
+    if index == 0 {
+        let target = args.target();
+        let addresses = args.below.show(&target.addresses);
+        eprintln!("connected to SCTP port {} of {addresses}", target.port);
+    }
     let (offered, _) = association.streams();
-    if offered < args.streams {
+    if offered < args.messages.streams {
         association.abort("too few streams");
         return failed(format!("the peer takes {offered} streams only"));
     }
-    let seed = Seed::new(args.seed).derive(&index.to_string());
+    let interleaving = association.is_interleaving();
+    let partial_reliability = association.is_partially_reliable();
+    let seed = Seed::new(args.messages.seed).derive(&index.to_string());
     let exchange = Exchange::new(
         args,
-        Payloads::new(args.size.clone(), seed),
+        Payloads::new(args.messages.size.clone(), seed),
         clock,
         round_trips,
     );
@@ -156,6 +177,8 @@ async fn associate(
         paths: association.path_stats(),
         ledger: Some(exchange.into_ledger()),
         handshake_s,
+        interleaving,
+        partial_reliability,
         end,
         ended_well,
     }
@@ -163,9 +186,9 @@ async fn associate(
 
 /// Brings the association to its end, in the way asked for.
 async fn finish(args: &ConnectArgs, association: &Association) -> (String, bool) {
-    let result = match args.end {
-        EndKind::Shutdown => timeout(to_std(args.wait), association.shutdown()).await,
-        EndKind::Peer => timeout(to_std(args.wait), association.ended()).await,
+    let result = match args.ends.end {
+        EndKind::Shutdown => timeout(to_std(args.ends.wait), association.shutdown()).await,
+        EndKind::Peer => timeout(to_std(args.ends.wait), association.ended()).await,
         EndKind::Abort => {
             association.abort("done");
             // This side's own wish is no fault.
@@ -175,117 +198,10 @@ async fn finish(args: &ConnectArgs, association: &Association) -> (String, bool)
     };
     match result {
         Ok(Ok(())) => ("shut down".to_owned(), true),
-        Ok(Err(error)) => (error.to_string(), args.end == EndKind::Peer),
+        Ok(Err(error)) => (error.to_string(), args.ends.end == EndKind::Peer),
         Err(_) => {
             association.abort("the shutdown took too long");
             ("the shutdown took too long".to_owned(), false)
         }
-    }
-}
-
-/// The messages of one association, there and back.
-struct Exchange<'a> {
-    args: &'a ConnectArgs,
-    payloads: Payloads,
-    clock: Clock,
-    ledger: Mutex<Ledger>,
-    round_trips: &'a Mutex<Delays>,
-    /// Something came back.
-    echo: Notify,
-}
-
-impl<'a> Exchange<'a> {
-    fn new(
-        args: &'a ConnectArgs,
-        payloads: Payloads,
-        clock: Clock,
-        round_trips: &'a Mutex<Delays>,
-    ) -> Self {
-        let manner = Manner {
-            streams: args.streams,
-            unordered: args.unordered,
-            ppid: args.ppid,
-            plain: args.plain,
-        };
-        Self {
-            args,
-            clock,
-            round_trips,
-            ledger: Mutex::new(Ledger::new(payloads.clone(), manner)),
-            payloads,
-            echo: Notify::new(),
-        }
-    }
-
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        lock(&self.ledger)
-    }
-
-    fn into_ledger(self) -> Ledger {
-        self.ledger
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn run(&self, association: &Association) -> Result<(), String> {
-        tokio::try_join!(self.send(association), self.receive(association)).map(|_| ())
-    }
-
-    async fn send(&self, association: &Association) -> Result<(), String> {
-        let begun = Instant::now();
-        for number in 0..self.args.count {
-            match self.args.rate {
-                Some(rate) => {
-                    let at = std::time::Duration::from_secs_f64(number as f64 / rate);
-                    sleep_until(begun + at).await;
-                }
-                None => {
-                    while self.ledger().under_way() >= self.args.outstanding {
-                        self.echo.notified().await;
-                    }
-                }
-            }
-            let payload = self.payloads.content(number);
-            let bytes = payload.len();
-            let stream = self.ledger().stream(number);
-            let message = Message {
-                stream,
-                ppid: self.args.ppid,
-                unordered: self.args.unordered,
-                ..Message::new(payload)
-            };
-            // Noted first: the echo may be faster than this task.
-            self.ledger().sent(self.now(), number, bytes);
-            association
-                .send(message)
-                .await
-                .map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    }
-
-    fn now(&self) -> Time {
-        self.clock.now()
-    }
-
-    async fn receive(&self, association: &Association) -> Result<(), String> {
-        let patience = to_std(self.args.wait);
-        while self.ledger().tally.echoed < self.args.count {
-            let idle = self.ledger().under_way() == 0;
-            let message = match timeout(patience, association.recv()).await {
-                Ok(Ok(Some(message))) => message,
-                Ok(Ok(None)) => return Err("the peer shut the association down".to_owned()),
-                Ok(Err(error)) => return Err(error.to_string()),
-                // At a low rate there may be nothing that could come back.
-                Err(_) if idle => continue,
-                Err(_) => return Err(format!("nothing came back for {patience:?}")),
-            };
-            let delay = self.ledger().came(self.now(), &message);
-            if let Some(delay) = delay {
-                lock(self.round_trips).add(delay);
-            }
-            self.echo.notify_one();
-        }
-        Ok(())
     }
 }

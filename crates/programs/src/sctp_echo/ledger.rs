@@ -1,6 +1,6 @@
 //! Which messages are under way, and whether what comes back is one of them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headway_net::sctp::Received;
 use headway_sansio::{Duration, Time};
@@ -17,7 +17,7 @@ pub(super) struct Tally {
     pub(super) sent_bytes: u64,
     /// Messages that came back with the right content.
     pub(super) echoed: u64,
-    /// Of these: before an earlier one of their stream, though ordered.
+    /// Of these: after a later one of their stream, though ordered.
     pub(super) out_of_order: u64,
     /// Of these: with another payload protocol identifier or the other kind of
     /// delivery.
@@ -25,6 +25,12 @@ pub(super) struct Tally {
     /// Messages whose content is that of none under way on their stream: damaged,
     /// doubled or astray.
     pub(super) unexpected: u64,
+    /// Messages that this side gave up and that did not come back.
+    pub(super) given_up: u64,
+    /// Times that this side's streams began anew.
+    pub(super) resets: u64,
+    /// Times that streams of the peer began anew.
+    pub(super) peer_resets: u64,
 }
 
 impl Tally {
@@ -35,12 +41,21 @@ impl Tally {
         self.out_of_order += other.out_of_order;
         self.altered += other.altered;
         self.unexpected += other.unexpected;
+        self.given_up += other.given_up;
+        self.resets += other.resets;
+        self.peer_resets += other.peer_resets;
     }
 
-    /// Whether so many messages went and came back as they should.
+    /// Messages of which nothing is known.
+    pub(super) fn missing(&self) -> u64 {
+        self.sent - self.echoed - self.given_up
+    }
+
+    /// Whether so many messages went, and came back as they should where they were
+    /// not given up.
     pub(super) fn is_right(&self, count: u64) -> bool {
         let wrong = self.out_of_order + self.altered + self.unexpected;
-        self.sent == count && self.echoed == count && wrong == 0
+        self.sent == count && self.missing() == 0 && wrong == 0
     }
 }
 
@@ -58,9 +73,17 @@ pub(super) struct Manner {
 pub(super) struct Ledger {
     payloads: Payloads,
     manner: Manner,
-    /// Numbers of the messages under way, by stream, in their order.
+    /// Numbers of the messages under way, by stream, in their order. Given up ones
+    /// are among them: what was sent of them may have been enough.
     pending: Vec<VecDeque<u64>>,
+    /// By stream, the number after the highest that came back.
+    past: Vec<u64>,
     sent_at: BTreeMap<u64, Time>,
+    given_up: BTreeSet<u64>,
+    /// How many messages are known to be given up, in whatever way.
+    told: u64,
+    /// Numbers of those under way that will not be given up, where others may be.
+    faithful: BTreeSet<u64>,
     pub(super) tally: Tally,
 }
 
@@ -72,7 +95,11 @@ impl Ledger {
             payloads,
             manner,
             pending: vec![VecDeque::new(); usize::from(queues)],
+            past: vec![0; usize::from(queues)],
             sent_at: BTreeMap::new(),
+            given_up: BTreeSet::new(),
+            told: 0,
+            faithful: BTreeSet::new(),
             tally: Tally::default(),
         }
     }
@@ -91,7 +118,7 @@ impl Ledger {
     }
 
     pub(super) fn under_way(&self) -> u64 {
-        self.tally.sent - self.tally.echoed
+        self.tally.missing()
     }
 
     pub(super) fn sent(&mut self, now: Time, number: u64, bytes: usize) {
@@ -100,6 +127,43 @@ impl Ledger {
         self.sent_at.insert(number, now);
         self.tally.sent += 1;
         self.tally.sent_bytes += bytes as u64;
+    }
+
+    /// This message goes among such as may be given up, and will not be.
+    pub(super) fn must_come(&mut self, number: u64) {
+        self.faithful.insert(number);
+    }
+
+    /// Notes that a message was given up. Where some of it was sent it may come back
+    /// all the same.
+    pub(super) fn gave_up(&mut self, number: u64, sent: bool) {
+        self.told += 1;
+        let queue = self.queue(self.stream(number));
+        // Else it came back before.
+        if let Ok(place) = self.pending[queue].binary_search(&number) {
+            self.tally.given_up += 1;
+            if sent {
+                self.given_up.insert(number);
+            } else {
+                self.pending[queue].remove(place);
+                self.sent_at.remove(&number);
+            }
+        }
+    }
+
+    /// Whether nothing is to be waited for any more, where so many messages were
+    /// given up in all. Of some of them nobody may have told: they are those that are
+    /// still missing when all came that must.
+    pub(super) fn is_settled(&mut self, given_up: u64) -> bool {
+        let missing = self.under_way();
+        let untold = given_up.saturating_sub(self.told);
+        if missing == 0 || missing > untold || !self.faithful.is_empty() {
+            return missing == 0;
+        }
+        self.given_up.extend(self.pending.iter().flatten());
+        self.tally.given_up += missing;
+        self.told += missing;
+        true
     }
 
     /// Notes what came, and says how long it was under way if it is an echo.
@@ -111,18 +175,21 @@ impl Ledger {
         let number = self.pending[queue].remove(place)?;
         let sent_at = self.sent_at.remove(&number)?;
         self.tally.echoed += 1;
+        self.tally.given_up -= u64::from(self.given_up.remove(&number));
+        self.faithful.remove(&number);
         if !self.manner.plain {
-            self.judge(place, message);
+            self.judge(queue, number, message);
         }
         Some(now.since(sent_at))
     }
 
     /// Whether an echo came in the manner in which the message went.
-    fn judge(&mut self, place: usize, message: &Received) {
+    fn judge(&mut self, queue: usize, number: u64, message: &Received) {
         let manner = self.manner;
-        if place > 0 && !manner.unordered {
+        if number < self.past[queue] && !manner.unordered {
             self.tally.out_of_order += 1;
         }
+        self.past[queue] = self.past[queue].max(number + 1);
         if message.ppid != manner.ppid || message.unordered != manner.unordered {
             self.tally.altered += 1;
         }
@@ -219,6 +286,40 @@ mod tests {
         assert_eq!((tally.unexpected, tally.altered), (4, 1));
         assert!(!tally.is_right(10));
         assert_eq!(ledger.under_way(), 7);
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_missed_and_may_come() {
+        let (mut ledger, payloads) = ten(MANNER, Sizes::List(vec![100]));
+        ledger.must_come(8);
+        ledger.must_come(9);
+        // 0 was not sent at all, 1, 2 and 3 were; 1 and 2 arrived, 2 before it was told.
+        ledger.came(Time::ZERO, &echo(&payloads, 2));
+        for number in 0..4 {
+            ledger.gave_up(number, number > 0);
+        }
+        assert_eq!((ledger.tally.given_up, ledger.under_way()), (3, 6));
+        for number in [1, 4, 6, 8] {
+            ledger.came(Time::ZERO, &echo(&payloads, number));
+        }
+        assert_eq!((ledger.tally.given_up, ledger.under_way()), (2, 3));
+        // Two more were given up, of which nobody told: 5 and 7, but not 9.
+        assert!(!ledger.is_settled(6));
+        ledger.came(Time::ZERO, &echo(&payloads, 9));
+        assert!(!ledger.is_settled(5));
+        assert!(ledger.is_settled(6));
+        let tally = ledger.tally;
+        assert_eq!(
+            (tally.echoed, tally.given_up, tally.out_of_order),
+            (6, 4, 0)
+        );
+        assert!(tally.is_right(10), "{tally:?}");
+        // One of them comes after all, and late.
+        ledger.came(Time::ZERO, &echo(&payloads, 5));
+        assert_eq!((ledger.tally.given_up, ledger.tally.out_of_order), (3, 1));
+        // What was never sent cannot come.
+        ledger.came(Time::ZERO, &echo(&payloads, 0));
+        assert_eq!(ledger.tally.unexpected, 1);
     }
 
     #[test]

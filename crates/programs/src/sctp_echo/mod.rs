@@ -1,13 +1,15 @@
 //! `headway-net sctp-echo`: what ping and iperf are to others, for SCTP.
 
 mod args;
+mod below;
 mod client;
+mod exchange;
 mod ledger;
 mod payload;
 mod report;
 mod server;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use headway_sansio::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -46,6 +48,10 @@ async fn stop() {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn to_std(duration: Duration) -> std::time::Duration {

@@ -41,6 +41,13 @@ impl Sizes {
         }
     }
 
+    pub(super) fn shortest(&self) -> u64 {
+        match self {
+            Self::List(list) => list.iter().copied().min().unwrap_or_default(),
+            Self::Range(least, _) => *least,
+        }
+    }
+
     fn of(&self, number: u64, random: &mut RandomStream) -> u64 {
         match self {
             Self::List(list) => list[(number % list.len() as u64) as usize],

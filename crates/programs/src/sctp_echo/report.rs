@@ -28,6 +28,8 @@ pub(super) struct ClientReport {
     handshakes: Delays,
     ends: Vec<(String, u64)>,
     bad_ends: u64,
+    interleaving: u64,
+    partial_reliability: u64,
     counts: Vec<Count>,
     paths: Vec<PathReport>,
     network: NetworkStats,
@@ -52,7 +54,9 @@ impl ClientReport {
                 args.below.show(&target.addresses),
                 args.below.name()
             ),
-            count: args.count * u64::from(args.associations),
+            count: args.messages.count
+                * (1 + args.changes.resets)
+                * u64::from(args.messages.associations),
             tally: Tally::default(),
             echoed_bytes_s: 0.0,
             seconds,
@@ -60,6 +64,8 @@ impl ClientReport {
             handshakes: Delays::default(),
             ends: Vec::new(),
             bad_ends: 0,
+            interleaving: 0,
+            partial_reliability: 0,
             counts: counts(&Stats::default()),
             paths: Vec::new(),
             network: endpoint.network_stats(),
@@ -81,6 +87,8 @@ impl ClientReport {
                 .add(headway_sansio::Duration::from_secs_f64(seconds));
         }
         self.bad_ends += u64::from(!outcome.ended_well);
+        self.interleaving += u64::from(outcome.interleaving);
+        self.partial_reliability += u64::from(outcome.partial_reliability);
         match self.ends.iter_mut().find(|(end, _)| *end == outcome.end) {
             Some((_, count)) => *count += 1,
             None => self.ends.push((outcome.end, 1)),
@@ -100,11 +108,13 @@ impl ClientReport {
                 out_of_order,
                 altered,
                 unexpected,
+                given_up,
                 ..
             } = self.tally;
             let right = echoed.saturating_sub(out_of_order + altered);
             return Err(Failure::Result(format!(
-                "{right} of {} messages came back right, {unexpected} others came; {}",
+                "{right} of {} messages came back right, {given_up} were given up, \
+                 {unexpected} others came; {}",
                 self.count,
                 self.said()
             )));
@@ -140,8 +150,12 @@ impl ClientReport {
         if let Value::Object(tally) = json!(self.tally) {
             report.extend(tally);
         }
-        let missing = self.tally.sent - self.tally.echoed;
-        report.insert("missing".to_owned(), missing.into());
+        report.insert("missing".to_owned(), self.tally.missing().into());
+        report.insert("interleaving".to_owned(), self.interleaving.into());
+        report.insert(
+            "partial_reliability".to_owned(),
+            self.partial_reliability.into(),
+        );
         report.insert("right".to_owned(), self.verdict().is_ok().into());
         report.insert("duration_s".to_owned(), self.seconds.into());
         report.insert("echoed_bytes_per_s".to_owned(), self.echoed_bytes_s.into());
@@ -176,6 +190,9 @@ impl ClientReport {
             out_of_order,
             altered,
             unexpected,
+            given_up,
+            resets,
+            peer_resets,
             ..
         } = self.tally;
         for (name, count) in [
@@ -183,8 +200,13 @@ impl ClientReport {
             ("came back", echoed),
             ("  out of order", out_of_order),
             ("  with another PPID or flag", altered),
-            ("missing", sent - echoed),
+            ("given up", given_up),
+            ("missing", self.tally.missing()),
             ("not expected", unexpected),
+            ("times the streams were reset", resets),
+            ("resets by the peer", peer_resets),
+            ("associations with I-DATA", self.interleaving),
+            ("  with partial reliability", self.partial_reliability),
         ] {
             line(&mut text, format_args!("{name:32}{count:>12}"));
         }
@@ -393,6 +415,17 @@ fn counts(stats: &Stats) -> Vec<Count> {
             stats.duplicates_received,
         ),
         ("window_probes", "window probes", stats.window_probes),
+        (
+            "given_up_unsent",
+            "given up before sending",
+            stats.messages_abandoned.unsent,
+        ),
+        (
+            "given_up_sent",
+            "given up after sending",
+            stats.messages_abandoned.sent,
+        ),
+        ("forwards_sent", "FORWARD-TSNs sent", stats.forwards_sent),
         ("heartbeats_sent", "heartbeats sent", stats.heartbeats_sent),
     ]
 }

@@ -1,10 +1,13 @@
 //! `headway-net sctp-echo serve`: sends every message back.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use headway_net::Clock;
-use headway_net::sctp::{Association, AssociationError, Endpoint, SendError};
+use headway_net::sctp::{
+    Association, AssociationError, Endpoint, Event, Notice, Received, SendError,
+};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -33,13 +36,17 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), Failure> {
         args.below.show(endpoint.local_addrs())
     );
     let clock = Clock::start();
-    let limit = args.time_limit.map(|limit| Instant::now() + to_std(limit));
+    let limit = args
+        .ends
+        .time_limit
+        .map(|limit| Instant::now() + to_std(limit));
     let args = Arc::new(args);
     let mut work = JoinSet::new();
     let mut report = ServerReport::default();
     let mut stop = std::pin::pin!(stop());
     loop {
         if args
+            .ends
             .associations
             .is_some_and(|most| report.associations >= most)
         {
@@ -88,19 +95,20 @@ impl ServerReport {
 async fn echo(args: &ServeArgs, association: Association) -> Served {
     let peer = association.peer_addr();
     let (mut messages, mut bytes) = (0, 0);
-    while let Ok(Some(message)) = association.recv().await {
+    let mut resets = Resets::default();
+    while let Some(message) = resets.message(args, &association).await {
         bytes += message.payload.len() as u64;
         match association.send(message.into()).await {
             Ok(_) => messages += 1,
             Err(SendError::Message(error)) => association.abort(error.to_string()),
             Err(_) => break,
         }
-        if args.abort_after == Some(messages) {
+        if args.ends.abort_after == Some(messages) {
             // An abort throws away what is not acknowledged.
             let _ = association.drained().await;
             association.abort("as asked for");
         }
-        if args.shutdown_after == Some(messages) {
+        if args.ends.shutdown_after == Some(messages) {
             let _ = association.shutdown().await;
         }
     }
@@ -109,5 +117,43 @@ async fn echo(args: &ServeArgs, association: Association) -> Served {
         messages,
         bytes,
         end: association.ended().await,
+    }
+}
+
+/// The streams that this side is to reset because the peer has reset its own.
+#[derive(Default)]
+struct Resets {
+    due: BTreeSet<u16>,
+}
+
+impl Resets {
+    /// The next message of an association, between which streams are reset.
+    async fn message(&mut self, args: &ServeArgs, association: &Association) -> Option<Received> {
+        loop {
+            tokio::select! {
+                biased;
+                // What came before a reset goes back before it.
+                message = association.recv() => return message.ok().flatten(),
+                Some(notice) = association.notice(), if args.reset_back => {
+                    self.heed(association, notice);
+                }
+            }
+        }
+    }
+
+    fn heed(&mut self, association: &Association, notice: Notice) {
+        if let Notice::Other(Event::IncomingReset { streams }) = notice {
+            let (own, _) = association.streams();
+            match streams.as_slice() {
+                [] => self.due.extend(0..own),
+                some => self.due.extend(some.iter().filter(|&&stream| stream < own)),
+            }
+        }
+        let due: Vec<u16> = self.due.iter().copied().collect();
+        // Refused where these streams are being reset already: then the notice of its
+        // end comes here too.
+        if !due.is_empty() && association.reset_streams(&due).is_ok() {
+            self.due.clear();
+        }
     }
 }
