@@ -6,17 +6,17 @@ import contextlib
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent / "peers"
@@ -27,6 +27,8 @@ PORT = 5000
 
 PEERS = ("usrsctp", "dcsctp", "pion")
 OURS = "headway"
+RUST = {OURS: "headway-net", "dcsctp": "dcsctp-peer"}
+"""Programs of this workspace."""
 
 
 class Missing(RuntimeError):
@@ -35,14 +37,13 @@ class Missing(RuntimeError):
 
 def build(stack: str) -> Path:
     """The program of a stack, built where it is not up to date."""
-    if stack == OURS:
-        command = ["cargo", "build", "--quiet", "--locked", "--profile", "test"]
-        subprocess.run([*command, "-p", "headway-programs"], cwd=ROOT, check=True)
-        return ROOT / "target" / "debug" / "headway-net"
-    if stack == "dcsctp":
-        command = ["cargo", "build", "--quiet", "--locked", "--release"]
-        subprocess.run([*command, "-p", "interop-dcsctp"], cwd=ROOT, check=True)
-        return ROOT / "target" / "release" / "dcsctp-peer"
+    if stack in RUST:
+        # The packages, profile and target directory of `cargo test --workspace`, so that what
+        # it has built is not built again with other features.
+        command = ["cargo", "build", "--quiet", "--locked", "--profile", "test", "--workspace"]
+        command += ["--exclude", "headway-py", "--bin", RUST[stack]]
+        subprocess.run(command, cwd=ROOT, check=True)
+        return ROOT / "target" / "debug" / RUST[stack]
     BUILT.mkdir(parents=True, exist_ok=True)
     program = BUILT / f"{stack}-peer"
     if stack == "usrsctp":
@@ -72,16 +73,30 @@ PORTS = range(20_000, 30_000)
 them holds nothing else."""
 
 
-def free_port() -> int:
-    """A UDP port that nobody uses at the moment."""
+@contextlib.contextmanager
+def free_port() -> Iterator[int]:
+    """A UDP port that nobody uses, and that no other test takes meanwhile: whoever runs these
+    tests holds the TCP port of the same number."""
     while True:
         port = random.choice(PORTS)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as lock:
             try:
-                probe.bind((LOOPBACK, port))
+                lock.bind((LOOPBACK, port))
             except OSError:
                 continue
-            return port
+            # Looked up and not tried out: a program that another thread starts at this moment
+            # would have a copy of the socket until it runs, and so the port.
+            if port in _bound():
+                continue
+            yield port
+            return
+
+
+def _bound() -> set[int]:
+    """The UDP ports in use."""
+    tables = (Path(f"/proc/net/{name}") for name in ("udp", "udp6"))
+    lines = (line for table in tables for line in table.read_text().splitlines()[1:])
+    return {int(line.split()[1].rsplit(":", 1)[1], 16) for line in lines}
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,10 @@ class Traffic:
     interleave: bool = False
     max_rtx: int | None = None
     reset: bool = False
+    both_ways: bool = False
+    """What one side resets, the other resets as well."""
+    rest_ms: int = 0
+    """How long pion's client lets the line be quiet before it ends the association."""
     end: str = "shutdown"
     """Of the client: shutdown, abort or wait (the server ends it)."""
     server_end: str | None = None
@@ -108,51 +127,94 @@ class Traffic:
         return max(1, min(self.most_under_way, 400_000 // self.size))
 
 
+PATIENCE = 120.0
+"""Seconds until a program that does not do what is waited for counts as stuck. Cells that
+pass do not wait for it: the slowest take some ten seconds on an idle machine."""
+
+
 @dataclass
 class Program:
-    """A running end."""
+    """A running end. What it says goes into files, so that it can be read at any time."""
 
     stack: str
-    process: subprocess.Popen[str]
-    lines: list[dict[str, Any]] = field(default_factory=list)
-    other: list[str] = field(default_factory=list)
+    process: subprocess.Popen[bytes]
+    out: IO[bytes]
+    err: IO[bytes]
+    remarks: list[str] = field(default_factory=list)
 
-    def wait(self, patience: float) -> dict[str, Any]:
-        """The last report, once the program has ended or said how the association ended."""
-        try:
-            out, err = self.process.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            out, err = self.process.communicate()
-            self.other.append("no end in time")
-        self._read(out)
-        self.other.extend(err.splitlines())
-        return self.lines[-1] if self.lines else {}
+    def said(self) -> tuple[str, str]:
+        """What it has said so far on standard output and on standard error."""
+        out, err = (
+            os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+            for file in (self.out, self.err)
+        )
+        return out, err
 
-    def stop(self) -> dict[str, Any]:
-        """Asks it to stop, and reads what it has told."""
-        # A peer of the tests ends at once and has told all it knows before.
-        self.process.send_signal(signal.SIGTERM)
-        return self.wait(10)
+    def wait_for(self, what: str, holds: Callable[[], bool], patience: float = PATIENCE) -> None:
+        """Returns once this holds or the program has ended; a program that is stuck is noted."""
+        deadline = time.monotonic() + patience
+        while not holds() and self.process.poll() is None:
+            if time.monotonic() > deadline:
+                self.remarks.append(f"{what}: not in {patience:.0f} s")
+                return
+            time.sleep(0.005)
 
-    def _read(self, out: str) -> None:
-        with contextlib.suppress(json.JSONDecodeError):
-            self.lines.append(json.loads(out))
-            return
-        for line in out.splitlines():
+    def wait_until_ready(self) -> None:
+        """A server or a relay takes packets."""
+        # Bound is not yet ready: usrsctp has its port before it listens.
+        words = ('"ready":true', "serving ", "relaying ")
+        self.wait_for("ready", lambda: any(w in text for w in words for text in self.said()))
+
+    def wait_until_up(self) -> None:
+        """A client has its association."""
+        words = ('"up":true', "connected to ")
+        self.wait_for("up", lambda: any(w in text for w in words for text in self.said()))
+
+    def report(self, patience: float = PATIENCE) -> dict[str, Any]:
+        """What it tells of an association that has ended; nothing, where it has not."""
+        self.wait_for("report", lambda: bool(self._reports()), patience)
+        reports = self._reports()
+        return reports[-1] if reports else {}
+
+    def _reports(self) -> list[dict[str, Any]]:
+        """All that it has told of ended associations: one JSON text, or one in each line."""
+        out, _ = self.said()
+        found = []
+        for text in (out, *out.splitlines()):
             with contextlib.suppress(json.JSONDecodeError):
-                told = json.loads(line)
-                if "ready" not in told and "up" not in told:
-                    self.lines.append(told)
+                told = json.loads(text)
+                if isinstance(told, dict) and "ready" not in told and "up" not in told:
+                    found.append(told)
+        return found
+
+    def stop(self) -> int:
+        """Asks it to stop; its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.remarks.append("did not stop")
+            self.process.kill()
+            return self.process.wait()
+
+    def story(self) -> str:
+        """What became of it, for whoever looks for a fault."""
+        out, err = self.said()
+        code = self.process.poll()
+        words = [*self.remarks, f"exit code {code}", " ".join(out.split()), " ".join(err.split())]
+        return f"{self.stack}: {'; '.join(word for word in words if word)}"
 
 
 def server_command(program: Path, stack: str, udp: int, traffic: Traffic) -> list[str]:
     """How the echo server of a stack is started."""
     if stack == OURS:
         command = [str(program), "sctp-echo", "serve", "--listen", LOOPBACK, "--json"]
-        command += ["--port", str(PORT), "--udp-encap", str(udp)]
+        command += ["--port", str(PORT), "--udp-encap", str(udp), "--associations", "1"]
         if traffic.server_end:
             command += [f"--{traffic.server_end}-after", str(traffic.count)]
+        command += ["--partial-reliability"] if traffic.max_rtx is not None else []
+        command += ["--reconfiguration"] if traffic.reset else []
+        command += ["--reset-back"] if traffic.both_ways else []
         return command + _knobs(traffic)
     command = [str(program), "serve", "--udp", str(udp)]
     if traffic.server_end:
@@ -168,8 +230,16 @@ def client_command(program: Path, stack: str, udp: int, remote: int, traffic: Tr
         command += ["--port", str(PORT), "--local-port", str(PORT)]
         command += ["--udp-encap", str(remote), "--local-udp", str(udp), "--bind", LOOPBACK]
         command += ["--count", str(traffic.count), "--size", f"{traffic.size}B"]
-        command += ["--streams", str(traffic.streams), "--outstanding", str(traffic.window)]
+        command += ["--streams", str(traffic.streams)]
         command += ["--unordered"] if traffic.unordered else []
+        if traffic.max_rtx is None:
+            command += ["--outstanding", str(traffic.window)]
+        else:
+            command += ["--rate", "1000/s", "--max-retransmissions", str(traffic.max_rtx)]
+        command += ["--resets", "1"] if traffic.reset else []
+        command += ["--both-ways"] if traffic.both_ways else []
+        patience = f"{PATIENCE / 2:.0f}s"
+        command += ["--wait", patience, "--linger", f"{2 * PATIENCE:.0f}s"]
         return [*command, "--end", end, *_knobs(traffic)]
     command = [str(program), "connect", "--udp", str(udp), "--remote-udp", str(remote)]
     command += ["--count", str(traffic.count), "--size", str(traffic.size)]
@@ -177,7 +247,9 @@ def client_command(program: Path, stack: str, udp: int, remote: int, traffic: Tr
     if traffic.max_rtx is not None:
         command += ["--max-rtx", str(traffic.max_rtx)]
     command += ["--reset"] if traffic.reset else []
-    return [*command, "--end", traffic.end, *_flags(traffic)]
+    if stack == "pion" and traffic.rest_ms:
+        command += ["--rest", str(traffic.rest_ms)]
+    return [*command, "--linger", "--end", traffic.end, *_flags(traffic)]
 
 
 def _flags(traffic: Traffic) -> list[str]:
@@ -190,57 +262,42 @@ def _flags(traffic: Traffic) -> list[str]:
 
 def _knobs(traffic: Traffic) -> list[str]:
     knobs = ["send_buffer_bytes=2000000", "receive_buffer_bytes=2000000"]
-    if traffic.interleave:
-        knobs.append("interleaving=true")
-    if traffic.max_rtx is not None:
-        knobs.append("partial_reliability=true")
-    if traffic.reset:
-        knobs.append("reconfiguration=true")
     if traffic.quick:
         knobs += ["rto_initial_ns=200000000", "rto_min_ns=200000000", "rto_max_ns=300000000"]
         knobs += ["association_max_retransmits=3", "path_max_retransmits=3"]
-    return [word for knob in knobs for word in ("--set", knob)]
+    words = [word for knob in knobs for word in ("--set", knob)]
+    return [*words, "--interleave"] if traffic.interleave else words
 
 
 @contextlib.contextmanager
-def running(stack: str, command: list[str], udp: int) -> Iterator[Program]:
+def running(stack: str, command: list[str]) -> Iterator[Program]:
     """Runs a program, and kills it where the test leaves it running."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        ) as process,
+    ):
         try:
-            wait_until_bound(udp, process)
-            yield Program(stack, process)
+            yield Program(stack, process, out, err)
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
                 process.kill()
 
 
-def wait_until_bound(port: int, process: subprocess.Popen[str], patience: float = 20) -> None:
-    """Returns when a program has this UDP port, or has ended."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline and process.poll() is None:
-        lines = Path("/proc/net/udp").read_text().splitlines()[1:]
-        if any(int(line.split()[1].split(":")[1], 16) == port for line in lines):
-            return
-        time.sleep(0.02)
-
-
 @contextlib.contextmanager
-def relay(program: Path, to: int) -> Iterator[int]:
+def relay(program: Path, to: int, seed: int) -> Iterator[int]:
     """A path of 5 ms with 5 % loss and reordering each way; its UDP port."""
-    port = free_port()
-    command = [str(program), "relay", "--listen", f"{LOOPBACK}:{port}", "--to", f"{LOOPBACK}:{to}"]
-    command += ["--delay", "5ms", "--loss", "5%", "--reorder", "5%:3ms"]
-    with running("relay", command, port):
-        yield port
-
-
-def knob_names(program: Path) -> str:
-    """What the program says about an unknown knob: the names that it knows."""
-    command = [str(program), "sctp-echo", "serve", "--set", "no_such_knob=1"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    return re.sub(r"\s+", " ", told.stderr)
+    with free_port() as port:
+        ends = ["--listen", f"{LOOPBACK}:{port}", "--to", f"{LOOPBACK}:{to}"]
+        command = [str(program), "relay", *ends]
+        command += ["--delay", "5ms", "--loss", "5%", "--reorder", "5%:3ms"]
+        command += ["--seed", str(seed)]
+        with running("relay", command) as relaying:
+            relaying.wait_until_ready()
+            yield port
 
 
 if __name__ == "__main__":

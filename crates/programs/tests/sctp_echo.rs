@@ -131,6 +131,127 @@ fn losses_and_reordering_are_repaired() {
     server.stop(Signal::SIGTERM);
 }
 
+/// A client behind a relay, which must succeed.
+fn succeed_through(port: u16, path: &str, flags: &str) -> Value {
+    let (_relay, way) = relay(SocketAddr::from(([127, 0, 0, 1], port)), path);
+    succeed(way.port(), flags)
+}
+
+#[test]
+fn what_is_lost_is_given_up_where_both_agree() {
+    let lossy = "--delay 2ms --loss 5% --seed 5";
+    // Three messages to a packet at most: 400 packets or more, of which 20 are lost.
+    let flags = "--max-retransmissions 0 --count 1200 --rate 1000/s --streams 3";
+    let (server, port) = serve("--partial-reliability");
+    let figures = succeed_through(port, lossy, flags);
+    let [echoed, given_up] = ["echoed", "given_up"].map(|key| count(&figures, key));
+    assert_eq!(echoed + given_up, 1200, "{figures:#}");
+    assert!(given_up > 0 && echoed > 600, "{figures:#}");
+    let stats = &figures["stats"];
+    // Given up after it was sent, for without that no loss is known.
+    assert!(count(stats, "given_up_sent") >= given_up, "{figures:#}");
+    assert!(count(stats, "forwards_sent") > 0, "{figures:#}");
+    assert_eq!(count(&figures, "partial_reliability"), 1);
+    assert_eq!(count(&figures, "missing"), 0);
+    server.stop(Signal::SIGTERM);
+
+    // Another one does not know how, and everything comes back.
+    let (server, port) = serve("");
+    let figures = succeed_through(port, lossy, flags);
+    assert_eq!(count(&figures, "echoed"), 1200, "{figures:#}");
+    assert_eq!(count(&figures, "partial_reliability"), 0);
+    server.stop(Signal::SIGTERM);
+}
+
+#[test]
+fn what_waits_too_long_or_matters_less_is_given_up() {
+    let (server, port) = serve("--partial-reliability");
+    // Some 250 messages a second go through, and 580 fit the send buffer, so that more
+    // expire at once than the association tells one by one.
+    let slow = "--delay 2ms --rate 1Mb/s";
+    for flags in [
+        "--lifetime 50ms --count 2000 --outstanding 2000",
+        "--lifetime 50ms --count 2000 --outstanding 2000 --unordered --streams 4",
+        "--priorities 0,9 --count 1000 --outstanding 1000",
+    ] {
+        let figures = succeed_through(port, slow, flags);
+        let (sent, echoed) = (count(&figures, "sent"), count(&figures, "echoed"));
+        assert_eq!(sent, echoed + count(&figures, "given_up"), "{figures:#}");
+        let stats = &figures["stats"];
+        assert!(count(stats, "given_up_unsent") > 0, "{flags}: {figures:#}");
+    }
+    server.stop(Signal::SIGTERM);
+}
+
+#[test]
+fn streams_begin_anew_as_often_as_is_asked() {
+    let flags = "--streams 4 --count 50 --outstanding 8 --resets";
+    let (server, port) = serve("--reconfiguration");
+    let figures = succeed(port, &format!("{flags} 3"));
+    let counts = ["messages", "echoed", "resets", "peer_resets"];
+    assert_eq!(counts.map(|key| count(&figures, key)), [200, 200, 3, 0]);
+    // Beyond 256 streams the request names none, and so all.
+    let many = "--streams 300 --count 600 --outstanding 100 --resets 1";
+    let wide = "--set inbound_streams=300 --set outbound_streams=300";
+    let (wider, way) = serve(&format!("--reconfiguration {wide}"));
+    assert_eq!(count(&succeed(way, many), "resets"), 1);
+    wider.stop(Signal::SIGTERM);
+    server.stop(Signal::SIGTERM);
+
+    // The peer resets its own streams in return, or it does not.
+    let (server, port) = serve("--reconfiguration --reset-back");
+    let figures = succeed(port, &format!("{flags} 3 --both-ways"));
+    assert_eq!(counts.map(|key| count(&figures, key)), [200, 200, 3, 3]);
+    server.stop(Signal::SIGTERM);
+    let (server, port) = serve("--reconfiguration");
+    let (figures, code) = connect(port, &format!("{flags} 1 --both-ways --wait 300ms"));
+    assert_eq!(
+        (code, count(&figures, "echoed")),
+        (Some(1), 50),
+        "{figures:#}"
+    );
+    server.stop(Signal::SIGTERM);
+
+    // It does not know how.
+    let (server, port) = serve("");
+    let (figures, code) = connect(port, &format!("{flags} 1"));
+    assert_eq!(
+        (code, count(&figures, "resets")),
+        (Some(1), 0),
+        "{figures:#}"
+    );
+    let ends = figures["ends"].as_object().expect("an object");
+    assert!(
+        ends.keys().any(|end| end.contains("not agreed")),
+        "{ends:?}"
+    );
+    server.stop(Signal::SIGTERM);
+}
+
+#[test]
+fn long_messages_let_others_pass_where_both_agree() {
+    let flags = "--size 100kB,100B --streams 2 --count 40 --outstanding 8 \
+                 --interleave --scheduler round-robin";
+    for (offer, agreed) in [("--interleave", 1), ("", 0)] {
+        let (server, port) = serve(offer);
+        let figures = succeed(port, flags);
+        assert_eq!(count(&figures, "interleaving"), agreed, "{figures:#}");
+        server.stop(Signal::SIGTERM);
+    }
+}
+
+#[test]
+fn the_client_stays_until_it_is_told_to_go() {
+    let (server, port) = serve("--associations 1");
+    let client = Program::start(&format!(
+        "sctp-echo connect 127.0.0.1 --udp-encap {port} --json --linger 1000s"
+    ));
+    let (_, _, status) = server.end();
+    assert!(status.success());
+    let figures = client.stop(Signal::SIGTERM);
+    assert_eq!(figures["right"], true, "{figures:#}");
+}
+
 #[test]
 fn failures_are_told_apart_by_the_exit_code() {
     let silent = socket();
@@ -148,6 +269,11 @@ fn failures_are_told_apart_by_the_exit_code() {
         "connect 127.0.0.1 --size 1MB",
         "connect 127.0.0.1 --raw --dtls a --key b --ca c",
         "connect 127.0.0.1 --dtls a --key b",
+        "connect 127.0.0.1 --lifetime 1s --max-retransmissions 1",
+        "connect 127.0.0.1 --max-retransmissions 1 --size 7B",
+        "connect 127.0.0.1 --both-ways",
+        "connect 127.0.0.1 --scheduler nobody",
+        "serve --reset-back",
         "serve --dtls nowhere.pem --key nowhere.key --ca nowhere.pem",
     ] {
         let (_, err, status) = Program::start(&format!("sctp-echo {wrong}")).end();

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net"
 	"os"
@@ -27,12 +28,18 @@ import (
 const (
 	lastIndex = 0xffffffff
 	largest   = 300000
+	// Chunk types (RFC 9260, section 3.2).
+	chunkInit             = 1
+	chunkShutdownAck      = 8
+	chunkShutdownComplete = 14
+	// How long an association may take to end.
+	endPatience = 90 * time.Second
 )
 
 var set struct {
 	udp, remoteUDP, count, size, streams, window int
-	unordered, interleave, reset                 bool
-	maxRtx, ttl, endAfter, rtoMax                int
+	unordered, interleave, reset, linger         bool
+	maxRtx, ttl, endAfter, rtoMax, restMs        int
 	end                                          string
 }
 
@@ -78,6 +85,8 @@ type conn struct {
 	// The first packet, read before the association existed.
 	first []byte
 	done  bool
+	// When the last packet came.
+	heard time.Time
 }
 
 func (c *conn) Read(to []byte) (int, error) {
@@ -100,6 +109,7 @@ func (c *conn) Read(to []byte) (int, error) {
 		}
 		c.mu.Lock()
 		c.peer = from
+		c.heard = time.Now()
 		c.mu.Unlock()
 		return n, nil
 	}
@@ -181,7 +191,7 @@ func serve() {
 			continue
 		}
 		// Only INIT begins an association; the rest belongs to an old one.
-		if n < 16 || buffer[12] != 1 {
+		if n < 16 || buffer[12] != chunkInit {
 			continue
 		}
 		serveOne(&conn{socket: s, peer: from, first: buffer[:n]})
@@ -262,12 +272,48 @@ func finish(association *sctp.Association, result *report, mu *sync.Mutex) {
 		return
 	}
 	drain(association)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	if err := association.Shutdown(ctx); err != nil {
 		mu.Lock()
 		result.Ended = "shutdown: " + err.Error()
 		mu.Unlock()
+	}
+}
+
+// rest waits until the line has been quiet for a while: pion may not end an association while
+// echoes are still repeated (see docs/interop.md).
+func (c *conn) rest(quiet time.Duration) {
+	for {
+		c.mu.Lock()
+		left := quiet - time.Since(c.heard)
+		c.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		time.Sleep(left)
+	}
+}
+
+// linger answers a peer that has not heard of the end, as RFC 9260, section 8.4, asks of a host.
+// An association of pion ends with its net.Conn, and nobody else would.
+func linger(s *net.UDPConn) {
+	_ = s.SetReadDeadline(time.Time{})
+	buffer := make([]byte, 65536)
+	for {
+		n, from, err := s.ReadFromUDP(buffer)
+		if err != nil || n < 16 || buffer[12] != chunkShutdownAck {
+			continue
+		}
+		answer := make([]byte, 16)
+		copy(answer, buffer[2:4])
+		copy(answer[2:], buffer[:2])
+		// The tag comes back as it is, which the T bit says.
+		copy(answer[4:], buffer[4:8])
+		answer[12], answer[13], answer[15] = chunkShutdownComplete, 1, 4
+		sum := crc32.Checksum(answer, crc32.MakeTable(crc32.Castagnoli))
+		binary.LittleEndian.PutUint32(answer[8:], sum)
+		_, _ = s.WriteToUDP(answer, from)
 	}
 }
 
@@ -382,12 +428,9 @@ func (c *client) sendAll(streams []*sctp.Stream) {
 		c.mu.Unlock()
 	}
 	if partial() {
-		time.Sleep(300 * time.Millisecond)
 		streams[0].SetReliabilityParams(set.unordered, sctp.ReliabilityTypeReliable, 0)
 		_, _ = streams[0].Write(fill(lastIndex, 8))
 		c.waitUntil(func() bool { return c.result.LastCame })
-		// pion may not end while echoes are still repeated: see docs/interop.md.
-		time.Sleep(4 * time.Second)
 		return
 	}
 	c.waitUntil(func() bool { return c.result.Echoed >= c.result.Sent })
@@ -433,6 +476,7 @@ func connect() {
 		c.mu.Unlock()
 		association.Abort("end")
 	default:
+		wire.rest(time.Duration(set.restMs) * time.Millisecond)
 		ended := report{}
 		c.mu.Lock()
 		c.result.Ended = "shutdown"
@@ -445,6 +489,11 @@ func connect() {
 	c.mu.Lock()
 	tell(c.result)
 	c.mu.Unlock()
+	if set.linger {
+		// It no longer reads.
+		_ = association.Close()
+		linger(s)
+	}
 }
 
 func main() {
@@ -461,6 +510,8 @@ func main() {
 	flags.BoolVar(&set.reset, "reset", false, "reset the streams and send again")
 	flags.IntVar(&set.maxRtx, "max-rtx", -1, "retransmissions of a message at most")
 	flags.IntVar(&set.ttl, "ttl", -1, "lifetime of a message in ms")
+	flags.IntVar(&set.restMs, "rest", 0, "ms without a packet before the client shuts down")
+	flags.BoolVar(&set.linger, "linger", false, "the client stays after its report")
 	flags.StringVar(&set.end, "end", "shutdown", "shutdown, abort or wait")
 	flags.IntVar(&set.endAfter, "end-after", 0, "the server ends after so many messages")
 	flags.IntVar(&set.rtoMax, "rto-max", 0, "RTO.Max in ms")

@@ -34,7 +34,7 @@ struct settings {
     int serve;
     uint16_t udp, remote_udp, port;
     uint32_t count, size, streams, window;
-    int unordered, interleave, reset;
+    int unordered, interleave, reset, linger;
     int max_rtx, ttl_ms;
     uint32_t rto_max_ms, assoc_max_rtx;
     uint32_t end_after;
@@ -410,14 +410,12 @@ static void send_all(void)
     }
     if (partial) {
         /* What follows reliably shows that the association lives. */
-        usleep(300000);
         fill(data, LAST_INDEX, 8);
         send_message(client.peer->so, data, 8, 0, 0, 1);
         pthread_mutex_lock(&client.lock);
         while (!client.last_came && !client.done)
             pthread_cond_wait(&client.changed, &client.lock);
         pthread_mutex_unlock(&client.lock);
-        usleep(500000);
     } else {
         wait_echoed(client.sent);
     }
@@ -483,6 +481,9 @@ static void connect_and_run(void)
            client.peer->resets_out, client.peer->abandoned, client.last_came ? "true" : "false",
            client.peer->ended);
     fflush(stdout);
+    /* A peer that has not heard of the end is still answered. */
+    while (set.linger)
+        pause();
 }
 
 static void usage(void)
@@ -491,7 +492,8 @@ static void usage(void)
             "peer serve|connect --udp PORT [--remote-udp PORT] [--port SCTP-PORT]\n"
             "  [--count N] [--size BYTES] [--streams K] [--window N] [--unordered]\n"
             "  [--interleave] [--max-rtx N] [--ttl MS] [--reset]\n"
-            "  [--end shutdown|abort|wait] [--end-after N] [--rto-max MS] [--assoc-max-rtx N]\n");
+            "  [--end shutdown|abort|wait] [--end-after N] [--rto-max MS] [--assoc-max-rtx N]\n"
+            "  [--linger]\n");
     exit(2);
 }
 
@@ -503,7 +505,7 @@ static void parse(int argc, char **argv)
         {"window", 1, 0, 'w'},      {"unordered", 0, 0, 'U'},     {"interleave", 0, 0, 'I'},
         {"max-rtx", 1, 0, 'x'},     {"ttl", 1, 0, 't'},           {"reset", 0, 0, 'R'},
         {"end", 1, 0, 'e'},         {"end-after", 1, 0, 'a'},     {"rto-max", 1, 0, 'm'},
-        {"assoc-max-rtx", 1, 0, 'M'}, {0, 0, 0, 0}};
+        {"assoc-max-rtx", 1, 0, 'M'}, {"linger", 0, 0, 'L'},      {0, 0, 0, 0}};
     if (argc < 2)
         usage();
     set.serve = strcmp(argv[1], "serve") == 0;
@@ -524,6 +526,7 @@ static void parse(int argc, char **argv)
         case 'x': set.max_rtx = (int)n; break;
         case 't': set.ttl_ms = (int)n; break;
         case 'R': set.reset = 1; break;
+        case 'L': set.linger = 1; break;
         case 'e': set.end = optarg; break;
         case 'a': set.end_after = n; break;
         case 'm': set.rto_max_ms = n; break;

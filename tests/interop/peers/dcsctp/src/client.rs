@@ -59,8 +59,12 @@ pub(crate) fn connect(settings: &Settings) -> io::Result<()> {
         client.bad,
         client.link.resets_out,
         client.last_came,
-        client.link.ended.unwrap_or_default(),
+        client.link.ended.as_deref().unwrap_or_default(),
     );
+    while settings.linger {
+        // A peer that has not heard of the end is still answered.
+        client.link.step(Duration::from_secs(1))?;
+    }
     Ok(())
 }
 
@@ -146,12 +150,11 @@ impl Client<'_> {
         }
         if settings.is_partial() {
             // What follows reliably shows that the association lives.
-            self.steps(Duration::from_millis(300))?;
             self.send(LAST, 8, 0, true);
             while self.is_alive() && !self.last_came {
                 self.step(Duration::from_secs(1))?;
             }
-            return self.steps(Duration::from_millis(500));
+            return Ok(());
         }
         while self.is_alive() && self.echoed < self.sent {
             self.step(Duration::from_secs(1))?;

@@ -18,6 +18,7 @@ pub(crate) struct Settings {
     pub(crate) unordered: bool,
     pub(crate) interleave: bool,
     pub(crate) reset: bool,
+    pub(crate) linger: bool,
     pub(crate) max_rtx: Option<u16>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) end: String,
@@ -31,7 +32,8 @@ impl Settings {
 dcsctp-peer serve|connect --udp PORT [--remote-udp PORT] [--port SCTP-PORT]
   [--count N] [--size BYTES] [--streams K] [--window N] [--unordered]
   [--interleave] [--max-rtx N] [--ttl MS] [--reset]
-  [--end shutdown|abort|wait] [--end-after N] [--rto-max MS] [--assoc-max-rtx N]";
+  [--end shutdown|abort|wait] [--end-after N] [--rto-max MS] [--assoc-max-rtx N]
+  [--linger]";
 
     /// Reads the arguments after the program's name.
     pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
@@ -51,6 +53,7 @@ dcsctp-peer serve|connect --udp PORT [--remote-udp PORT] [--port SCTP-PORT]
             unordered: false,
             interleave: false,
             reset: false,
+            linger: false,
             max_rtx: None,
             ttl: None,
             end: "shutdown".into(),
@@ -63,6 +66,7 @@ dcsctp-peer serve|connect --udp PORT [--remote-udp PORT] [--port SCTP-PORT]
                 "--unordered" => settings.unordered = true,
                 "--interleave" => settings.interleave = true,
                 "--reset" => settings.reset = true,
+                "--linger" => settings.linger = true,
                 option => {
                     let value = words.next().ok_or(format!("{option} lacks its value"))?;
                     settings.put(option, &value)?;
