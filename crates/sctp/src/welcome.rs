@@ -41,7 +41,7 @@ pub(crate) struct Caller {
     pub(crate) port: u16,
 }
 
-/// INIT or INIT ACK of one side.
+/// INIT or INIT ACK of one side, with these parameters first.
 pub(crate) fn introduce(
     config: &Config,
     host: &Host,
@@ -56,7 +56,7 @@ pub(crate) fn introduce(
         ..Announcement::default()
     };
     let mut parameters: Vec<Parameter> = more.into_iter().collect();
-    parameters.extend(announcement.parameters());
+    announcement.add_to(&mut parameters);
     Init {
         initiate_tag: tag,
         a_rwnd: config.receive_buffer_bytes,
@@ -117,18 +117,18 @@ impl Welcome<'_> {
         self.host.book.ip(caller.address).filter(|_| numbered)
     }
 
-    /// Answers an INIT whose tag is not zero.
+    /// Answers an INIT whose tag is not zero. `said` is what its parameters say.
     pub(crate) fn answer(
         &self,
         now: Time,
         caller: Caller,
         init: &Init,
+        said: Announcement,
         identity: Identity,
     ) -> Chunk {
         if let Some(cause) = fault(init) {
             return refusal(cause);
         }
-        let said = init.announcement(self.config.extensions());
         if let Some(name) = &said.host_name {
             return refusal(unresolvable(name));
         }
@@ -158,20 +158,21 @@ impl Welcome<'_> {
             extensions,
             addresses,
         };
-        let sealed = Parameter {
+        let mut parameters = Vec::with_capacity(4);
+        parameters.push(Parameter {
             kind: parameter::STATE_COOKIE,
             value: self.keys.seal(&cookie),
-        };
-        let reports = said.unrecognized.iter().map(|unknown| Parameter {
+        });
+        parameters.extend(said.unrecognized.iter().map(|unknown| Parameter {
             kind: parameter::UNRECOGNIZED_PARAMETER,
             value: parameter::encoded(core::slice::from_ref(unknown)),
-        });
+        }));
         let answer = introduce(
             self.config,
             self.host,
             (identity.tag, identity.tsn),
             self.config.extensions(),
-            core::iter::once(sealed).chain(reports),
+            parameters,
         );
         Chunk::InitAck(Box::new(answer))
     }

@@ -1,6 +1,8 @@
 //! INIT and COOKIE ECHO where an association exists already, or listens by itself
 //! (RFC 9260, sections 5.1.3 to 5.2.4).
 
+use std::net::IpAddr;
+
 use bytes::Bytes;
 use headway_sansio::{Duration, Time};
 
@@ -64,7 +66,8 @@ impl Association {
             // Section 5.2.2: perhaps a restart.
             _ => self.new_identity(tie_tags),
         };
-        let chunk = match self.refuse_new_addresses(route, init) {
+        let said = init.announcement(self.config.extensions());
+        let chunk = match self.refuse_new_addresses(route, &said.addresses) {
             Some(cause) => refusal(cause),
             None => {
                 let Some(keys) = shared.or(self.keys.as_deref()) else {
@@ -80,7 +83,7 @@ impl Association {
                     address: route.remote,
                     port: source_port,
                 };
-                welcome.answer(now, caller, init, identity)
+                welcome.answer(now, caller, init, said, identity)
             }
         };
         let mut packet = self.packet(init.initiate_tag);
@@ -99,22 +102,16 @@ impl Association {
 
     /// An INIT may not add addresses to an association that exists (sections
     /// 5.2.1 and 5.2.2): somebody who has none of them could take it over.
-    fn refuse_new_addresses(&self, route: Route, init: &Init) -> Option<Cause> {
+    fn refuse_new_addresses(&self, route: Route, listed: &[IpAddr]) -> Option<Cause> {
         if let State::Listen | State::CookieWait(_) = self.state {
             return None;
         }
-        let said = init.announcement(self.config.extensions());
         let known = |ip| {
             self.paths
                 .iter()
                 .any(|p| self.host.book.ip(p.route.remote) == Some(ip))
         };
-        let mut new: Vec<_> = said
-            .addresses
-            .iter()
-            .copied()
-            .filter(|&ip| !known(ip))
-            .collect();
+        let mut new: Vec<_> = listed.iter().copied().filter(|&ip| !known(ip)).collect();
         if self.paths.find(route.remote).is_none() {
             new.extend(self.host.book.ip(route.remote));
         }

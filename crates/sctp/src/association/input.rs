@@ -1,6 +1,8 @@
 //! A packet arrives: is it ours, and whose procedure is each chunk
 //! (RFC 9260, sections 3.2, 8.4 and 8.5)?
 
+use core::mem::take;
+
 use headway_sansio::{Datagram, Time};
 
 use super::Association;
@@ -35,28 +37,30 @@ pub(crate) type Lent<'a> = (&'a KeyRing, Option<Opened>);
 
 impl Association {
     /// Takes a packet that arrived at `now` on the only path, or on the first one.
-    pub fn handle_input(&mut self, now: Time, packet: Packet) {
+    pub fn handle_input(&mut self, now: Time, mut packet: Packet) {
         let route = self.paths[0].route;
-        self.receive(now, route, packet, None);
+        self.receive(now, route, &mut packet, None);
     }
 
     /// Takes a packet that arrived at `now` from one of the peer's addresses.
-    pub fn handle_datagram(&mut self, now: Time, datagram: Datagram<Packet>) {
+    pub fn handle_datagram(&mut self, now: Time, mut datagram: Datagram<Packet>) {
         let route = Route {
             local: datagram.destination,
             remote: datagram.source,
         };
-        self.receive(now, route, datagram.body, None);
+        self.receive(now, route, &mut datagram.body, None);
     }
 
+    /// Takes a packet, out of which payloads and the like are moved. It stays where it
+    /// is, as does each chunk: both are so large that handing them on takes time.
     pub(crate) fn receive(
         &mut self,
         now: Time,
         route: Route,
-        packet: Packet,
+        packet: &mut Packet,
         lent: Option<Lent<'_>>,
     ) {
-        if !self.is_ours(route, &packet) {
+        if !self.is_ours(route, packet) {
             self.stats.packets_discarded += 1;
             return;
         }
@@ -66,13 +70,8 @@ impl Association {
         self.paths[from].stats.packets_received += 1;
         let mut arrivals = Arrivals::new(&self.inbound);
         let (keys, mut opened) = lent.map_or((None, None), |(keys, opened)| (Some(keys), opened));
-        let Packet {
-            source_port,
-            verification_tag: tag,
-            chunks,
-            ..
-        } = packet;
-        for chunk in chunks {
+        let (source_port, tag) = (packet.source_port, packet.verification_tag);
+        for chunk in &mut packet.chunks {
             let envelope = Envelope {
                 route,
                 from,
@@ -83,7 +82,7 @@ impl Association {
             let relays = matches!(chunk, Chunk::CookieEcho(_) | Chunk::InitAck(_));
             let rest = match chunk {
                 Chunk::CookieEcho(sealed) => {
-                    let opened = opened.take().or_else(|| self.open(now, keys, &sealed));
+                    let opened = opened.take().or_else(|| self.open(now, keys, sealed));
                     self.handle_cookie_echo(now, route, (source_port, tag), opened)
                 }
                 chunk => self.handle_chunk(now, envelope, chunk, &mut arrivals),
@@ -155,7 +154,7 @@ impl Association {
         &mut self,
         now: Time,
         envelope: Envelope<'_>,
-        chunk: Chunk,
+        chunk: &mut Chunk,
         arrivals: &mut Arrivals,
     ) -> Rest {
         let Envelope {
@@ -169,29 +168,30 @@ impl Association {
             Chunk::Data(data) if self.config.interleaving || data.interleaving.is_none() => {
                 return self.handle_data(now, from, data, arrivals);
             }
-            Chunk::ForwardTsn(forward) => {
-                return self.handle_forward_tsn(from, *forward, arrivals);
+            Chunk::Sack(sack) => self.handle_sack(now, sack),
+            // Without partial reliability it is a chunk like any unknown one.
+            Chunk::ForwardTsn(forward) if self.extensions.partial_reliability => {
+                return self.handle_forward_tsn(forward, arrivals);
             }
-            Chunk::Sack(sack) => self.handle_sack(now, &sack),
-            Chunk::Init(init) => self.handle_init(now, route, source_port, &init, keys),
-            Chunk::InitAck(init) => self.handle_init_ack(now, route, &init),
+            Chunk::Init(init) => self.handle_init(now, route, source_port, init, keys),
+            Chunk::InitAck(init) => self.handle_init_ack(now, route, init),
             Chunk::CookieAck => self.handle_cookie_ack(now, from),
-            Chunk::Heartbeat(info) => self.handle_heartbeat(from, info),
-            Chunk::HeartbeatAck(info) => self.handle_heartbeat_ack(now, &info),
+            Chunk::Heartbeat(info) => self.handle_heartbeat(from, take(info)),
+            Chunk::HeartbeatAck(info) => self.handle_heartbeat_ack(now, info),
             Chunk::Abort { causes, .. } => {
-                self.handle_abort(causes);
+                self.handle_abort(take(causes));
                 return Rest::Discard;
             }
-            Chunk::Shutdown { cumulative_tsn } => self.handle_shutdown(now, from, cumulative_tsn),
+            Chunk::Shutdown { cumulative_tsn } => self.handle_shutdown(now, from, *cumulative_tsn),
             Chunk::ShutdownAck => self.handle_shutdown_ack(route),
             Chunk::ShutdownComplete { .. } => self.handle_shutdown_complete(),
-            Chunk::Error(causes) => self.handle_error(now, &causes),
+            Chunk::Error(causes) => self.handle_error(now, causes),
             Chunk::Reconfig(parameters) if self.reconfig.is_some() => {
-                self.handle_reconfig(now, from, &parameters);
+                self.handle_reconfig(now, from, parameters);
             }
             Chunk::Pad(_) | Chunk::CookieEcho(_) => {}
-            unknown @ (Chunk::Data(_) | Chunk::Reconfig(_) | Chunk::Unknown { .. }) => {
-                return self.handle_unknown(from, &unknown);
+            Chunk::Data(_) | Chunk::ForwardTsn(_) | Chunk::Reconfig(_) | Chunk::Unknown { .. } => {
+                return self.handle_unknown(from, chunk);
             }
         }
         if matches!(self.state, State::Closed) {

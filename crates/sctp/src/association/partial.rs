@@ -106,17 +106,12 @@ impl Association {
         }
     }
 
-    /// FORWARD-TSN or I-FORWARD-TSN arrives (RFC 3758, section 3.6). Where partial
-    /// reliability was not agreed on, it is a chunk like any unknown one.
+    /// FORWARD-TSN or I-FORWARD-TSN arrives (RFC 3758, section 3.6).
     pub(super) fn handle_forward_tsn(
         &mut self,
-        from: usize,
-        forward: ForwardTsn,
+        forward: &ForwardTsn,
         arrivals: &mut Arrivals,
     ) -> Rest {
-        if !self.extensions.partial_reliability {
-            return self.handle_unknown(from, &Chunk::ForwardTsn(Box::new(forward)));
-        }
         if !self.state.takes_data() {
             return Rest::Process;
         }
@@ -130,7 +125,7 @@ impl Association {
         arrivals.forward();
         let news = self
             .inbound
-            .forward(&forward, self.inbound_streams, &mut self.events);
+            .forward(forward, self.inbound_streams, &mut self.events);
         if !news {
             // Perhaps the last SACK was lost.
             arrivals.hurry();

@@ -45,7 +45,7 @@ impl Association {
         &mut self,
         now: Time,
         from: usize,
-        chunk: DataChunk,
+        chunk: &mut DataChunk,
         arrivals: &mut Arrivals,
     ) -> Rest {
         if !self.state.takes_data() {
@@ -68,12 +68,12 @@ impl Association {
         arrivals.any = true;
         arrivals.urgent |= chunk.immediate;
         if chunk.stream >= self.inbound_streams {
-            self.refuse_stream(from, &chunk);
+            self.refuse_stream(from, chunk);
             return Rest::Process;
         }
-        let Some(chunk) = self.keep_for_reset(chunk) else {
+        if self.keep_for_reset(chunk) {
             return Rest::Process;
-        };
+        }
         match self
             .inbound
             .take(&self.config, now, chunk, &mut self.events)

@@ -237,10 +237,10 @@ impl Association {
         let ready = |deferred: &mut Deferred| !cumulative.precedes(deferred.last_tsn);
         if let Some(deferred) = reconfig.deferred.take_if(ready) {
             self.begin_inbound_anew(deferred.streams);
-            for chunk in deferred.held {
+            for mut chunk in deferred.held {
                 let arrival = self
                     .inbound
-                    .take(&self.config, now, chunk, &mut self.events);
+                    .take(&self.config, now, &mut chunk, &mut self.events);
                 self.stats.data_chunks_received += u64::from(arrival == Arrival::New);
                 self.inbound.acknowledgement.at_once = true;
             }
@@ -261,19 +261,19 @@ impl Association {
     }
 
     /// Keeps a chunk back that belongs to a stream's new life, which has not begun.
-    pub(super) fn keep_for_reset(&mut self, chunk: DataChunk) -> Option<DataChunk> {
+    pub(super) fn keep_for_reset(&mut self, chunk: &DataChunk) -> bool {
         let Some(deferred) = self.reconfig.as_mut().and_then(|r| r.deferred.as_mut()) else {
-            return Some(chunk);
+            return false;
         };
         let later = deferred.last_tsn.precedes(chunk.tsn);
         if !later || !names(&deferred.streams, chunk.stream) {
-            return Some(chunk);
+            return false;
         }
         let known = deferred.held.iter().any(|held| held.tsn == chunk.tsn);
         if !known && deferred.held.len() < MOST_HELD {
-            deferred.held.push(chunk);
+            deferred.held.push(chunk.clone());
         }
-        None
+        true
     }
 }
 

@@ -33,29 +33,30 @@ impl Association {
     /// The next packet to put on the wire. `now` is the time of the call that
     /// came before.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        self.next_packet(now).map(|(_, packet)| packet)
+        let mut packet = self.packet(self.peer_tag);
+        self.fill(now, &mut packet)?;
+        Some(packet)
     }
 
     /// The next packet to put on the wire, with the addresses from and to which
     /// it goes. `size_bytes` counts the IP header of the settings.
     pub fn poll_datagram(&mut self, now: Time) -> Option<Datagram<Packet>> {
-        let (route, packet) = self.next_packet(now)?;
+        let mut packet = self.packet(self.peer_tag);
+        let (route, bytes) = self.fill(now, &mut packet)?;
         Some(Datagram {
             source: route.local,
             destination: route.remote,
-            size_bytes: packet.size_bytes() + self.config.ip_header_bytes,
+            size_bytes: bytes + self.config.ip_header_bytes,
             body: packet,
         })
     }
 
-    fn next_packet(&mut self, now: Time) -> Option<(Route, Packet)> {
-        if let Some(whole) = self.packets.pop_front() {
-            let route = Route {
-                local: whole.source,
-                remote: whole.destination,
-            };
-            let on = self.paths.find(route.remote);
-            return Some((route, self.count_packet(on, whole.body)));
+    /// Makes the next packet of `packet`, an empty one to the peer, and gives the
+    /// addresses from and to which it goes and its length. It stays where it is, as a
+    /// packet is so large that handing it on takes a part of the time to make it.
+    fn fill(&mut self, now: Time, packet: &mut Packet) -> Option<(Route, u32)> {
+        if !self.packets.is_empty() {
+            return self.fill_whole(packet);
         }
         if self.peer_tag == 0 {
             return None;
@@ -63,7 +64,6 @@ impl Association {
         if self.reconfig.is_some() {
             self.continue_requests(now);
         }
-        let mut packet = self.packet(self.peer_tag);
         let mut path = self.control.front().map(|(path, _)| *path);
         let mut room = self.paths[path.unwrap_or(self.paths.data())].pmdcs;
         if let Some(path) = path
@@ -105,6 +105,19 @@ impl Association {
         Some((route, self.count_packet(Some(path), packet)))
     }
 
+    /// The first of the packets that were made whole before.
+    #[cold]
+    fn fill_whole(&mut self, packet: &mut Packet) -> Option<(Route, u32)> {
+        let whole = self.packets.pop_front()?;
+        *packet = whole.body;
+        let route = Route {
+            local: whole.source,
+            remote: whole.destination,
+        };
+        let on = self.paths.find(route.remote);
+        Some((route, self.count_packet(on, packet)))
+    }
+
     /// An empty packet to the peer.
     pub(super) fn packet(&self, verification_tag: u32) -> Packet {
         Packet {
@@ -115,16 +128,17 @@ impl Association {
         }
     }
 
-    fn count_packet(&mut self, path: Option<usize>, packet: Packet) -> Packet {
-        let bytes = u64::from(packet.size_bytes());
+    /// Counts a packet that goes out, and gives its length.
+    fn count_packet(&mut self, path: Option<usize>, packet: &Packet) -> u32 {
+        let bytes = packet.size_bytes();
         self.stats.packets_sent += 1;
-        self.stats.bytes_sent += bytes;
+        self.stats.bytes_sent += u64::from(bytes);
         if let Some(path) = path {
             let stats = &mut self.paths[path].stats;
             stats.packets_sent += 1;
-            stats.bytes_sent += bytes;
+            stats.bytes_sent += u64::from(bytes);
         }
-        packet
+        bytes
     }
 
     /// Adds the control chunks for a path. Says whether there is room for more.
@@ -176,7 +190,15 @@ impl Association {
     /// The DATA chunk that may go into the packet next. Marked chunks come first
     /// (section 6.1, rule C), and while they may not go, new ones may not either.
     /// `first`: it is the first DATA chunk of the packet.
+    #[inline]
     fn next_data(&mut self, allowance: Allowance, first: bool) -> Option<Next> {
+        if self.outbound.has_nothing_to_send() {
+            return None;
+        }
+        self.choose_data(allowance, first)
+    }
+
+    fn choose_data(&mut self, allowance: Allowance, first: bool) -> Option<Next> {
         let path = &self.paths[allowance.path];
         let below = match self.config.cwnd_overshoot {
             CwndOvershoot::Packet => allowance.below_limit,
@@ -354,10 +376,15 @@ impl Association {
 
     /// The path that the next DATA takes: what timed out goes elsewhere, other
     /// retransmissions where they were (section 6.4).
+    #[inline]
     fn next_path(&mut self) -> usize {
         if self.paths.len() == 1 {
             return 0;
         }
+        self.choose_path()
+    }
+
+    fn choose_path(&mut self) -> usize {
         match self.outbound.next_marked() {
             Some(marked) if marked.cause == Cause::Timeout => {
                 self.paths.alternate(marked.last_path)

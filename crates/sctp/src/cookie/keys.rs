@@ -80,7 +80,9 @@ impl KeyRing {
     }
 
     pub(crate) fn seal(&self, cookie: &Cookie) -> Bytes {
-        let mut out = cookie.encode();
+        // Of the right size from the beginning: so it becomes `Bytes` as it is.
+        let mut out = Vec::with_capacity(cookie.length_bytes() + MAC_BYTES);
+        cookie.encode(&mut out);
         let mac = self.current.mac(&out).finalize();
         out.extend_from_slice(&mac.into_bytes());
         out.into()

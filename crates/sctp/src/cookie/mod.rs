@@ -48,8 +48,25 @@ pub(crate) struct Cookie {
 }
 
 impl Cookie {
-    fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(BODY_BYTES + 64);
+    /// Length of what [`Self::encode`] writes.
+    fn length_bytes(&self) -> usize {
+        if self.is_plain() {
+            return BODY_BYTES;
+        }
+        let address = |ip: &IpAddr| if ip.is_ipv4() { 5 } else { 17 };
+        BODY_BYTES + 5 + self.addresses.iter().map(address).sum::<usize>()
+    }
+
+    /// Where it came from, what both sides know and which addresses there are says
+    /// nothing. A cookie is as small as possible (section 5.1.3), so it is left out
+    /// then.
+    fn is_plain(&self) -> bool {
+        self.source == Address::default()
+            && self.extensions == Extensions::NONE
+            && self.addresses.is_empty()
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.created.as_nanos().to_be_bytes());
         out.extend_from_slice(&self.lifetime.as_nanos().to_be_bytes());
         for word in [
@@ -71,11 +88,8 @@ impl Cookie {
         ] {
             out.extend_from_slice(&half.to_be_bytes());
         }
-        // A cookie is as small as possible (section 5.1.3): what says nothing is
-        // left out.
-        let plain = self.source == Address::default() && self.extensions == Extensions::NONE;
-        if plain && self.addresses.is_empty() {
-            return out;
+        if self.is_plain() {
+            return;
         }
         out.extend_from_slice(&self.source.0.to_be_bytes());
         out.push(self.extensions.bits());
@@ -91,7 +105,6 @@ impl Cookie {
                 }
             }
         }
-        out
     }
 
     /// When the cookie with this body claims to have been made.

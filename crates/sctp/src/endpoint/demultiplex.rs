@@ -1,5 +1,6 @@
 //! Whose is this packet (RFC 9260, sections 5.1 to 5.2, 8.4 and 8.5)?
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,28 +13,28 @@ use crate::cookie::Opened;
 use crate::out_of_the_blue::answer_stranger;
 use crate::path::Route;
 use crate::welcome::{Caller, Identity, Welcome, refusal};
-use crate::{Association, Cause, Chunk, Chunks, Init, Packet};
+use crate::{Association, Cause, Chunk, Chunks, Packet};
 
 /// The most answers to strangers that wait to be sent.
 const MOST_ANSWERS: usize = 4096;
 
 impl Endpoint {
     /// Takes a packet that arrived at `now`.
-    pub fn handle_input(&mut self, now: Time, datagram: Datagram<Packet>) {
+    pub fn handle_input(&mut self, now: Time, mut datagram: Datagram<Packet>) {
         self.now = now;
         self.stats.packets_received += 1;
         let route = Route {
             local: datagram.destination,
             remote: datagram.source,
         };
-        let packet = datagram.body;
+        let packet = &mut datagram.body;
         match packet.chunks.first() {
             None => self.stats.packets_discarded += 1,
             Some(Chunk::Init(_)) => self.take_init(now, route, packet),
             Some(Chunk::CookieEcho(_)) => self.take_cookie_echo(now, route, packet),
-            Some(_) => match self.find(route, &packet) {
+            Some(_) => match self.find(route, packet) {
                 Some(slot) => self.deliver(now, slot, route, packet, None),
-                None => self.take_stranger(route, &packet),
+                None => self.take_stranger(route, packet),
             },
         }
     }
@@ -66,7 +67,7 @@ impl Endpoint {
         now: Time,
         slot: u32,
         route: Route,
-        packet: Packet,
+        packet: &mut Packet,
         opened: Option<Opened>,
     ) {
         let relays = matches!(
@@ -84,7 +85,7 @@ impl Endpoint {
         }
     }
 
-    fn take_init(&mut self, now: Time, route: Route, packet: Packet) {
+    fn take_init(&mut self, now: Time, route: Route, packet: &mut Packet) {
         let Some(Chunk::Init(init)) = packet.chunks.first() else {
             return;
         };
@@ -93,13 +94,14 @@ impl Endpoint {
             self.stats.packets_discarded += 1;
             return;
         }
-        if let Some(slot) = self.owner_of_init(route, &packet, init) {
+        let said = init.announcement(self.config.extensions());
+        if let Some(slot) = self.owner_of_init(route, packet, &said.addresses) {
             self.deliver(now, slot, route, packet, None);
             return;
         }
         if !self.listening.contains(&packet.destination_port) {
             self.stats.inits_refused += 1;
-            self.answer(route, answer_stranger(&packet));
+            self.answer(route, answer_stranger(packet));
             return;
         }
         self.renew_key(now);
@@ -121,7 +123,7 @@ impl Endpoint {
                 address: route.remote,
                 port: packet.source_port,
             };
-            welcome.answer(now, caller, init, identity)
+            welcome.answer(now, caller, init, said, identity)
         };
         match chunk {
             Chunk::InitAck(_) => self.stats.inits_answered += 1,
@@ -138,13 +140,9 @@ impl Endpoint {
 
     /// The association to which an INIT belongs because of any of its addresses
     /// (section 5.1.2, rule D).
-    fn owner_of_init(&self, route: Route, packet: &Packet, init: &Init) -> Option<u32> {
-        if self.table.len() == 0 {
-            return None;
-        }
+    fn owner_of_init(&self, route: Route, packet: &Packet, listed: &[IpAddr]) -> Option<u32> {
         let owner = |remote| self.table.by_peer(Self::key(packet, remote));
         owner(route.remote).or_else(|| {
-            let listed = init.announcement(self.config.extensions()).addresses;
             listed
                 .iter()
                 .filter_map(|&ip| self.host.book.address(ip, route.remote))
@@ -152,11 +150,11 @@ impl Endpoint {
         })
     }
 
-    fn take_cookie_echo(&mut self, now: Time, route: Route, packet: Packet) {
+    fn take_cookie_echo(&mut self, now: Time, route: Route, packet: &mut Packet) {
         let Some(Chunk::CookieEcho(sealed)) = packet.chunks.first() else {
             return;
         };
-        let Some(mut opened) = self.open(now, &packet, sealed) else {
+        let Some(mut opened) = self.open(now, packet, sealed) else {
             self.stats.cookies_refused += 1;
             return;
         };
@@ -166,8 +164,8 @@ impl Endpoint {
         // association to which it belongs, if there is one.
         let owner = self
             .table
-            .by_peer(Self::key(&packet, route.remote))
-            .or_else(|| self.table.by_peer(Self::key(&packet, cookie.source)))
+            .by_peer(Self::key(packet, route.remote))
+            .or_else(|| self.table.by_peer(Self::key(packet, cookie.source)))
             .or_else(|| self.table.by_tag(cookie.local_tag))
             .or_else(|| self.table.by_tag(cookie.local_tie_tag));
         if let Some(slot) = owner {

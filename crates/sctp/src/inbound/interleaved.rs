@@ -56,12 +56,12 @@ impl Interleaved {
     pub(super) fn insert(
         &mut self,
         now: Time,
-        chunk: DataChunk,
+        chunk: &mut DataChunk,
         numbers: Interleaving,
     ) -> Result<Outcome, Contradiction> {
         let key = (chunk.stream, chunk.unordered, numbers.mid.0);
         let message = self.messages.entry(key).or_default();
-        message.check(&chunk, numbers.fsn)?;
+        message.check(chunk, numbers.fsn)?;
         let place = message.place(numbers.fsn);
         if message
             .pieces
@@ -84,7 +84,7 @@ impl Interleaved {
             Piece {
                 number: numbers.fsn,
                 tsn: chunk.tsn,
-                payload: chunk.payload,
+                payload: chunk.take_payload(),
             },
         );
         if message.open {

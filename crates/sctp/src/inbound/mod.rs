@@ -105,13 +105,13 @@ impl Inbound {
         self.unread + self.held_bytes() + self.partial_bytes()
     }
 
-    /// Takes one DATA chunk of a stream that exists.
+    /// Takes one DATA chunk of a stream that exists, out of which the payload is moved.
     #[inline]
     pub(crate) fn take(
         &mut self,
         config: &Config,
         now: Time,
-        chunk: DataChunk,
+        chunk: &mut DataChunk,
         events: &mut VecDeque<Event>,
     ) -> Arrival {
         let place = self.tsns.place(chunk.tsn);
@@ -141,7 +141,7 @@ impl Inbound {
 
     /// Takes a chunk that is a whole message.
     #[inline]
-    fn take_whole(&mut self, now: Time, chunk: DataChunk, events: &mut VecDeque<Event>) {
+    fn take_whole(&mut self, now: Time, chunk: &mut DataChunk, events: &mut VecDeque<Event>) {
         let (ssn, mid) = match chunk.interleaving {
             None => (chunk.ssn, Mid(0)),
             Some(numbers) => {
@@ -156,7 +156,7 @@ impl Inbound {
                 mid,
                 ppid: chunk.ppid,
                 unordered: chunk.unordered,
-                payload: chunk.payload,
+                payload: chunk.take_payload(),
                 first_tsn: chunk.tsn,
                 last_tsn: chunk.tsn,
                 complete_at: now,
@@ -167,7 +167,7 @@ impl Inbound {
 
     /// Puts a piece to what else is there of its message.
     #[inline(never)]
-    fn assemble(&mut self, now: Time, chunk: DataChunk) -> Result<Outcome, Contradiction> {
+    fn assemble(&mut self, now: Time, chunk: &mut DataChunk) -> Result<Outcome, Contradiction> {
         let Some(numbers) = chunk.interleaving else {
             return self.reassembly.insert(now, chunk);
         };

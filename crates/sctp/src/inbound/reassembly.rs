@@ -170,7 +170,11 @@ impl Reassembly {
     }
 
     /// Takes one piece, and gives the message if that makes it whole.
-    pub(super) fn insert(&mut self, now: Time, chunk: DataChunk) -> Result<Outcome, Contradiction> {
+    pub(super) fn insert(
+        &mut self,
+        now: Time,
+        chunk: &mut DataChunk,
+    ) -> Result<Outcome, Contradiction> {
         self.bytes += chunk.payload.len() as u32;
         self.pieces += 1;
         let tsn = chunk.tsn;
@@ -187,8 +191,8 @@ impl Reassembly {
         // A neighbour is the same message unless one of the two says it ends there.
         let before = joins_before && !(self.runs[index - 1].end && chunk.begin);
         let after = joins_after && !(chunk.end && self.runs[index].begin);
-        if before && (self.runs[index - 1].end || chunk.begin || !self.runs[index - 1].fits(&chunk))
-            || after && (chunk.end || self.runs[index].begin || !self.runs[index].fits(&chunk))
+        if before && (self.runs[index - 1].end || chunk.begin || !self.runs[index - 1].fits(chunk))
+            || after && (chunk.end || self.runs[index].begin || !self.runs[index].fits(chunk))
         {
             return Err(Contradiction);
         }
@@ -197,7 +201,7 @@ impl Reassembly {
                 let run = &mut self.runs[index - 1];
                 run.last = tsn;
                 run.end = chunk.end;
-                run.pieces.push_back(chunk.payload);
+                run.pieces.push_back(chunk.take_payload());
                 index - 1
             }
             (false, true) => {
@@ -205,13 +209,13 @@ impl Reassembly {
                 run.first = tsn;
                 run.begin = chunk.begin;
                 run.ppid = chunk.ppid;
-                run.pieces.push_front(chunk.payload);
+                run.pieces.push_front(chunk.take_payload());
                 index
             }
             (true, true) => {
                 let following = self.runs.remove(index).ok_or(Contradiction)?;
                 let run = &mut self.runs[index - 1];
-                run.pieces.push_back(chunk.payload);
+                run.pieces.push_back(chunk.take_payload());
                 run.pieces.extend(following.pieces);
                 run.last = following.last;
                 run.end = following.end;
@@ -237,7 +241,7 @@ impl Reassembly {
 }
 
 impl Run {
-    fn of(chunk: DataChunk) -> Self {
+    fn of(chunk: &mut DataChunk) -> Self {
         Self {
             first: chunk.tsn,
             last: chunk.tsn,
@@ -247,7 +251,7 @@ impl Run {
             ssn: chunk.ssn,
             unordered: chunk.unordered,
             ppid: chunk.ppid,
-            pieces: VecDeque::from([chunk.payload]),
+            pieces: VecDeque::from([chunk.take_payload()]),
             open: None,
         }
     }
@@ -296,9 +300,9 @@ mod tests {
 
     fn insert(
         pieces: &mut Reassembly,
-        chunk: DataChunk,
+        mut chunk: DataChunk,
     ) -> Result<Option<(u32, u32)>, Contradiction> {
-        match pieces.insert(Time::ZERO, chunk)? {
+        match pieces.insert(Time::ZERO, &mut chunk)? {
             Outcome::Whole(m) => Ok(Some((m.first_tsn.0, m.last_tsn.0))),
             Outcome::Nothing => Ok(None),
             Outcome::Part(part) => panic!("{part:?}"),

@@ -10,6 +10,7 @@ mod queue;
 mod schedule;
 mod spans;
 mod time;
+mod waiting;
 
 pub(crate) use abandon::GivenUp;
 pub(crate) use acknowledge::Progress;
@@ -199,6 +200,11 @@ impl Outbound {
     /// Nothing waits and nothing is outstanding.
     pub(crate) fn is_idle(&self) -> bool {
         self.sent.is_empty() && self.queue.is_empty()
+    }
+
+    /// Nothing waits to be sent, or to be sent again.
+    pub(crate) fn has_nothing_to_send(&self) -> bool {
+        self.queue.is_empty() && self.marked.is_empty()
     }
 
     /// Goes on with another TSN, where nothing is outstanding (RFC 6525, section

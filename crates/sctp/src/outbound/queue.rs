@@ -1,12 +1,10 @@
-//! Messages that wait to be sent, which of them goes next, and how they are cut
-//! into chunks.
-
-use std::collections::{BTreeMap, VecDeque};
+//! Messages that wait to be sent, and how they are cut into chunks.
 
 use headway_sansio::{Payload, Time};
 
 use super::limit::Limit;
-use super::schedule::{Claim, Order, Standing};
+use super::schedule::Claim;
+use super::waiting::Waiting;
 use crate::{DataChunk, Interleaving, Message, MessageId, Mid, Scheduler, Ssn, Trace, Tsn};
 
 /// A message, or what is left of one after its first pieces went out.
@@ -35,7 +33,6 @@ pub(super) struct Begun {
 /// Messages not yet sent.
 #[derive(Debug)]
 pub(crate) struct SendQueue {
-    scheduler: Scheduler,
     waiting: Waiting,
     /// The message of DATA of which a piece went out already. The TSNs of a message
     /// run without a break (RFC 9260, section 6.9), so it is finished first.
@@ -45,11 +42,6 @@ pub(crate) struct SendQueue {
     next_id: u64,
     /// For each stream used so far.
     numbers: Vec<Numbers>,
-    /// Of streams for which the user has set something.
-    claims: BTreeMap<u16, Claim>,
-    /// The stream to which the packet under construction is confined
-    /// (RFC 8260, section 3.3).
-    confined: Option<u16>,
     bytes: u32,
     messages: u32,
     /// Messages of which a piece went out.
@@ -66,29 +58,14 @@ struct Numbers {
     unordered: u32,
 }
 
-#[derive(Debug)]
-enum Waiting {
-    FirstCome(VecDeque<Pending>),
-    ByStream { lanes: Vec<Lane>, order: Order },
-}
-
-#[derive(Debug, Default)]
-struct Lane {
-    queue: VecDeque<Pending>,
-    standing: Standing,
-}
-
 impl SendQueue {
     pub(crate) fn new(scheduler: Scheduler) -> Self {
         Self {
-            scheduler,
-            waiting: Waiting::of(scheduler),
+            waiting: Waiting::new(scheduler),
             current: None,
             interleaving: false,
             next_id: 0,
             numbers: Vec::new(),
-            claims: BTreeMap::new(),
-            confined: None,
             bytes: 0,
             messages: 0,
             begun: 0,
@@ -138,7 +115,7 @@ impl SendQueue {
         }
         self.interleaving = interleaving;
         if let Some(current) = self.current.take() {
-            self.put_back(current);
+            self.waiting.put_back(current);
         }
     }
 
@@ -147,32 +124,18 @@ impl SendQueue {
     }
 
     pub(crate) const fn scheduler(&self) -> Scheduler {
-        self.scheduler
+        self.waiting.scheduler()
     }
 
     /// Lets another scheduler decide from now on. A message that is under way is
     /// finished first, unless pieces may mix.
     pub(crate) fn set_scheduler(&mut self, scheduler: Scheduler) {
-        if self.scheduler == scheduler {
-            return;
-        }
-        self.scheduler = scheduler;
-        let mut all: Vec<Pending> =
-            match core::mem::replace(&mut self.waiting, Waiting::of(scheduler)) {
-                Waiting::FirstCome(queue) => queue.into(),
-                Waiting::ByStream { lanes, .. } => {
-                    lanes.into_iter().flat_map(|lane| lane.queue).collect()
-                }
-            };
-        all.sort_unstable_by_key(|pending| pending.id);
-        for pending in all {
-            self.insert(pending);
-        }
+        self.waiting.set_scheduler(scheduler);
     }
 
-    /// What the user has set for a stream.
+    /// What the user has set for a stream: priority and weight.
     pub(crate) fn claim(&self, stream: u16) -> (u16, u16) {
-        let claim = self.claims.get(&stream).copied().unwrap_or_default();
+        let claim = self.waiting.claim(stream);
         (claim.priority, claim.weight)
     }
 
@@ -182,36 +145,12 @@ impl SendQueue {
             priority,
             weight: weight.max(1),
         };
-        self.claims.insert(stream, claim);
-        let claim = self.effective(stream);
-        if let Waiting::ByStream { lanes, order } = &mut self.waiting
-            && let Some(lane) = lanes.get_mut(usize::from(stream))
-            && !lane.queue.is_empty()
-        {
-            order.leave(stream, &lane.standing);
-            order.enter(stream, &mut lane.standing, claim);
-        }
-    }
-
-    /// What the scheduler makes of a stream's settings.
-    fn effective(&self, stream: u16) -> Claim {
-        match self.scheduler {
-            Scheduler::Priority | Scheduler::WeightedFair => {
-                self.claims.get(&stream).copied().unwrap_or_default()
-            }
-            _ => Claim::default(),
-        }
+        self.waiting.set_claim(stream, claim);
     }
 
     /// Gives back memory, where nothing waits.
     pub(crate) fn trim(&mut self) {
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.shrink_to_fit(),
-            Waiting::ByStream { lanes, order } => {
-                lanes.iter_mut().for_each(|lane| lane.queue.shrink_to_fit());
-                order.trim();
-            }
-        }
+        self.waiting.trim();
     }
 
     pub(crate) fn push(&mut self, now: Time, message: Message) -> MessageId {
@@ -237,7 +176,7 @@ impl SendQueue {
             Limit::Priority(_) => self.prioritised += 1,
             Limit::None | Limit::Retransmissions(_) => {}
         }
-        let pending = Pending {
+        self.waiting.push(Pending {
             id,
             payload: message.payload,
             limit,
@@ -246,54 +185,17 @@ impl SendQueue {
             stream: message.stream,
             unordered: message.unordered,
             immediate_sack: message.immediate_sack,
-        };
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.push_back(pending),
-            Waiting::ByStream { .. } => self.insert(pending),
-        }
-    }
-
-    fn insert(&mut self, pending: Pending) {
-        let stream = pending.stream;
-        let claim = self.effective(stream);
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.push_back(pending),
-            Waiting::ByStream { lanes, order } => {
-                let lane = lane_of(lanes, stream);
-                if lane.queue.is_empty() {
-                    order.enter(stream, &mut lane.standing, claim);
-                }
-                lane.queue.push_back(pending);
-            }
-        }
-    }
-
-    /// Puts a message back at the front of those that wait.
-    fn put_back(&mut self, pending: Pending) {
-        let stream = pending.stream;
-        let claim = self.effective(stream);
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.push_front(pending),
-            Waiting::ByStream { lanes, order } => {
-                let lane = lane_of(lanes, stream);
-                if lane.queue.is_empty() {
-                    order.enter(stream, &mut lane.standing, claim);
-                }
-                lane.queue.push_front(pending);
-            }
-        }
+        });
     }
 
     /// Begins a packet: it may carry whatever is next.
     pub(crate) const fn begin_packet(&mut self) {
-        self.confined = None;
+        self.waiting.begin_packet();
     }
 
     /// A chunk of this stream is in the packet under construction.
     pub(super) const fn confine(&mut self, stream: u16) {
-        if matches!(self.scheduler, Scheduler::RoundRobinPacket) {
-            self.confined = Some(stream);
-        }
+        self.waiting.confine(stream);
     }
 
     /// Whether the next chunk, of at most `most` bytes of payload, leaves nothing
@@ -304,59 +206,22 @@ impl SendQueue {
 
     /// Payload of the next chunk in bytes, where a chunk takes at most `most`.
     pub(crate) fn next_bytes(&self, most: u32) -> Option<u32> {
-        let next = match (&self.current, &self.waiting) {
-            (Some(current), _) => {
-                let fits = self.confined.is_none_or(|to| to == current.stream);
-                fits.then_some(current)
-            }
-            (None, Waiting::FirstCome(queue)) => queue.front(),
-            (None, Waiting::ByStream { lanes, order }) => {
-                let stream = self.confined.or_else(|| order.first())?;
-                lanes.get(usize::from(stream))?.queue.front()
-            }
+        let next = match &self.current {
+            Some(current) => self.waiting.admits(current.stream).then_some(current),
+            None => self.waiting.first(),
         }?;
         Some((next.payload.len() as u32).min(most))
     }
 
-    /// Takes the message out whose piece goes next; one that is not finished with
-    /// this piece stays on the scheduler's books.
+    /// Takes the message out whose piece goes next. With I-DATA the scheduler is
+    /// asked again for the next piece, with DATA for the next message.
     #[inline]
     fn take_next(&mut self, most: u32) -> Option<Pending> {
         if self.current.is_some() {
             return self.current.take();
         }
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.pop_front(),
-            Waiting::ByStream { .. } => self.take_from_lane(most),
-        }
-    }
-
-    fn take_from_lane(&mut self, most: u32) -> Option<Pending> {
-        let (interleaving, confined) = (self.interleaving, self.confined);
-        let stream = match &self.waiting {
-            Waiting::FirstCome(_) => return None,
-            Waiting::ByStream { order, .. } => confined.or_else(|| order.first())?,
-        };
-        let claim = self.effective(stream);
-        let Waiting::ByStream { lanes, order } = &mut self.waiting else {
-            return None;
-        };
-        let Lane { queue, standing } = lanes.get_mut(usize::from(stream))?;
-        let pending = queue.pop_front()?;
-        let length = pending.payload.len() as u32;
-        let unit = if interleaving {
-            length.min(most)
-        } else {
-            length
-        };
-        let more = !queue.is_empty() || unit < length;
-        if confined.is_none() {
-            order.served(stream, standing, claim, unit, more);
-        } else if !more {
-            // Its turn is over already; it had the rest of a packet.
-            order.leave(stream, standing);
-        }
-        Some(pending)
+        let unit = if self.interleaving { most } else { u32::MAX };
+        self.waiting.take(unit)
     }
 
     /// Takes the next chunk off, to go out as `tsn`.
@@ -394,7 +259,7 @@ impl SendQueue {
                 piece: piece.wrapping_add(1),
             });
             if self.interleaving {
-                self.keep(pending);
+                self.waiting.keep(pending);
             } else {
                 self.current = Some(pending);
             }
@@ -426,17 +291,6 @@ impl SendQueue {
             trace,
         };
         Some((chunk, limit))
-    }
-
-    /// What is left of a message of I-DATA stays in its place.
-    fn keep(&mut self, pending: Pending) {
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => queue.push_front(pending),
-            Waiting::ByStream { lanes, .. } => {
-                let lane = lane_of(lanes, pending.stream);
-                lane.queue.push_front(pending);
-            }
-        }
     }
 
     fn take_number(&mut self, stream: u16, unordered: bool) -> u32 {
@@ -518,32 +372,14 @@ impl SendQueue {
 
     pub(super) fn for_each(&self, mut look: impl FnMut(&Pending)) {
         self.current.iter().for_each(&mut look);
-        match &self.waiting {
-            Waiting::FirstCome(queue) => queue.iter().for_each(look),
-            Waiting::ByStream { lanes, .. } => {
-                lanes.iter().flat_map(|lane| &lane.queue).for_each(look);
-            }
-        }
+        self.waiting.for_each(look);
     }
 
     /// Takes the messages out that `wanted` names.
     pub(super) fn withdraw(&mut self, mut wanted: impl FnMut(&Pending) -> bool) -> Vec<Pending> {
         let mut out: Vec<Pending> = Vec::new();
         out.extend(self.current.take_if(|pending| wanted(pending)));
-        match &mut self.waiting {
-            Waiting::FirstCome(queue) => extract(queue, &mut wanted, &mut out),
-            Waiting::ByStream { lanes, order } => {
-                for (stream, lane) in lanes.iter_mut().enumerate() {
-                    if lane.queue.is_empty() {
-                        continue;
-                    }
-                    extract(&mut lane.queue, &mut wanted, &mut out);
-                    if lane.queue.is_empty() {
-                        order.leave(stream as u16, &lane.standing);
-                    }
-                }
-            }
-        }
+        self.waiting.withdraw(wanted, &mut out);
         for pending in &out {
             self.bytes -= pending.payload.len() as u32;
             self.messages -= 1;
@@ -576,44 +412,6 @@ impl SendQueue {
         });
         self.earliest = earliest;
         expired
-    }
-}
-
-impl Waiting {
-    fn of(scheduler: Scheduler) -> Self {
-        match Order::of(scheduler) {
-            None => Self::FirstCome(VecDeque::new()),
-            Some(order) => Self::ByStream {
-                lanes: Vec::new(),
-                order,
-            },
-        }
-    }
-}
-
-fn lane_of(lanes: &mut Vec<Lane>, stream: u16) -> &mut Lane {
-    let index = usize::from(stream);
-    if lanes.len() <= index {
-        lanes.resize_with(index + 1, Lane::default);
-    }
-    &mut lanes[index]
-}
-
-/// Moves what is wanted from one queue to the end of another list, in order.
-fn extract(
-    queue: &mut VecDeque<Pending>,
-    wanted: &mut impl FnMut(&Pending) -> bool,
-    out: &mut Vec<Pending>,
-) {
-    for _ in 0..queue.len() {
-        let Some(pending) = queue.pop_front() else {
-            return;
-        };
-        if wanted(&pending) {
-            out.push(pending);
-        } else {
-            queue.push_back(pending);
-        }
     }
 }
 

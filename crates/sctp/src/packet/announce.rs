@@ -115,15 +115,11 @@ pub(crate) fn cookie_preservative(increment: Duration) -> Parameter {
 }
 
 impl Announcement {
-    /// The parameters that say this.
-    pub(crate) fn parameters(&self) -> Vec<Parameter> {
-        let mut parameters: Vec<Parameter> = self
-            .addresses
-            .iter()
-            .map(|&ip| address_parameter(ip))
-            .collect();
+    /// Adds the parameters that say this.
+    pub(crate) fn add_to(&self, parameters: &mut Vec<Parameter>) {
+        parameters.extend(self.addresses.iter().map(|&ip| address_parameter(ip)));
         let offered = self.extensions;
-        let chunks: Vec<u8> = [
+        let chunks: SmallVec<[u8; 4]> = [
             (offered.interleaving, TYPE_I_DATA),
             (offered.reconfiguration, TYPE_RECONFIG),
             (offered.partial_reliability, TYPE_FORWARD_TSN),
@@ -138,7 +134,7 @@ impl Announcement {
         if !chunks.is_empty() {
             parameters.push(Parameter {
                 kind: SUPPORTED_EXTENSIONS,
-                value: chunks.into(),
+                value: Bytes::copy_from_slice(&chunks),
             });
         }
         if offered.partial_reliability {
@@ -153,7 +149,6 @@ impl Announcement {
                 value: method.to_be_bytes().to_vec().into(),
             });
         }
-        parameters
     }
 }
 
@@ -256,6 +251,12 @@ mod tests {
         }
     }
 
+    fn parameters(said: &Announcement) -> Vec<Parameter> {
+        let mut parameters = Vec::new();
+        said.add_to(&mut parameters);
+        parameters
+    }
+
     fn unknown(kind: u16) -> Parameter {
         Parameter {
             kind,
@@ -276,7 +277,7 @@ mod tests {
             error_detection: Some(1),
             ..Announcement::default()
         };
-        let heard = init(said.parameters()).announcement(ALL);
+        let heard = init(parameters(&said)).announcement(ALL);
         // Whether zero checksums may be sent depends on the method, which the
         // association judges.
         said.extensions.zero_checksum = false;
@@ -329,7 +330,7 @@ mod tests {
             extensions: ALL,
             ..Announcement::default()
         };
-        let heard = init(offer.parameters()).announcement(Extensions::NONE);
+        let heard = init(parameters(&offer)).announcement(Extensions::NONE);
         assert_eq!(heard.unrecognized.len(), 1, "FORWARD-TSN supported");
         assert!(!heard.extensions.partial_reliability);
     }

@@ -96,6 +96,11 @@ impl DataChunk {
         self.header_bytes() + self.payload.len() as u32
     }
 
+    /// Moves the payload out, and leaves nothing of it.
+    pub(crate) const fn take_payload(&mut self) -> Payload {
+        core::mem::replace(&mut self.payload, Payload::Sized(0))
+    }
+
     /// Length of a DATA chunk with so many bytes of payload, padding included.
     #[must_use]
     pub const fn padded_bytes_for(payload: u32) -> u32 {
