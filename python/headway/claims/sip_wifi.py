@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from headway.claims.cell import LIMIT, MOST_OKS, RETRY_LIMITS, SNR, Campaign
 from headway.claims.grid import Array, View
@@ -535,6 +534,9 @@ def tries_are_independent(view: View) -> Finding:
 @checks("s1-c35")
 def floor_among_successes(view: View) -> Finding:
     """Runs whose F(1) is below 1/11 by more than chance."""
+    # Taken here, not at the top: it costs a second, and every run of a study would pay.
+    from scipy.stats import binom
+
     campaign = Campaign(view)
     campaign.demand(loaded=campaign.loaded)
     below: list[str] = []
