@@ -166,6 +166,34 @@ fn section_5_2_6_a_stale_cookie_starts_the_handshake_again() {
 }
 
 #[test]
+fn section_5_2_6_data_that_went_with_a_stale_cookie_goes_again() {
+    let config = Config {
+        cookie_lifetime: Duration::from_millis(500),
+        ..Config::default()
+    };
+    // T1 and T3-rtx expire, and what they send again comes too late.
+    let mut first = true;
+    let wire = Box::new(move |_: End, _: usize, p: &headway_sctp::Packet| {
+        let lost = first && names(p).starts_with("COOKIE ECHO");
+        first &= !lost;
+        if lost {
+            vec![]
+        } else {
+            vec![Duration::from_millis(20)]
+        }
+    });
+    let mut pair = Pair::with_wire(config.clone(), config, wire);
+    pair.send(End::A, 0, false, 100);
+    pair.run_ms(20_000);
+    assert!(
+        pair.story().contains(&"B: ERROR".to_owned()),
+        "{:?}",
+        pair.story()
+    );
+    assert_eq!(pair.received(End::B).len(), 1, "{:?}", pair.story());
+}
+
+#[test]
 fn section_5_2_4_action_d_a_lost_cookie_ack_is_sent_again() {
     let wire = losing(|_, n, p| n == 1 && names(p) == "COOKIE ACK");
     let mut pair = Pair::with_wire(Config::default(), Config::default(), wire);

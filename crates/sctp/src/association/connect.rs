@@ -243,6 +243,8 @@ impl Association {
                 .mark_timed_out(&self.config, &mut self.paths, index, now);
             self.paths[index].stop_t3();
             self.paths[index].timed = None;
+            // No answer is awaited any more: nothing is under way.
+            self.paths[index].hold = false;
         }
     }
 
