@@ -5,7 +5,8 @@
 //! time on the processor of this thread: for both ends of the association, and for
 //! the server's answers to the flood.
 //!
-//! `cargo run --release -p headway-sctp --example init_flood -- [INITS]`
+//! `cargo run --release -p headway-sctp --example init_flood -- [INITS]`, where INITS
+//! is their number at one for each message.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -28,6 +29,8 @@ const CLIENT: (u32, u16) = (2, 1000);
 const MESSAGE_BYTES: usize = 1000;
 /// Messages between two looks at the flood.
 const BATCH: u64 = 16;
+/// Batches that are measured at once.
+const BLOCK: u64 = 256;
 
 /// What the wire carries.
 struct Wire {
@@ -178,54 +181,93 @@ fn processor_s(begin: Instant) -> f64 {
     nanos.map_or_else(|| begin.elapsed().as_secs_f64(), |n: f64| n / 1e9)
 }
 
+/// A service under a flood of its own.
+struct Case {
+    /// INITs per message, as text.
+    share: &'static str,
+    per_batch: u64,
+    service: Service,
+    random: RandomStream,
+    /// Messages that came before the measurement.
+    before: u64,
+    spent_s: f64,
+}
+
+impl Case {
+    fn new((share, per_batch): (&'static str, u64)) -> Self {
+        let mut service = Service::new();
+        for _ in 0..1_000 {
+            service.talk(BATCH);
+        }
+        Self {
+            share,
+            per_batch,
+            before: service.delivered,
+            service,
+            random: Seed::new(7).stream("flood"),
+            spent_s: 0.0,
+        }
+    }
+
+    /// Measures so many batches at once, as looking at the clock costs more than one
+    /// of them.
+    fn run(&mut self, batches: u64, begin: Instant) {
+        // Making the flood up is no work of the server.
+        let flood: Vec<Wire> = (0..batches * self.per_batch)
+            .map(|_| stranger(&mut self.random))
+            .collect();
+        let from = processor_s(begin);
+        for n in 0..batches as usize {
+            let share = self.per_batch as usize;
+            for wire in &flood[n * share..(n + 1) * share] {
+                self.service
+                    .server
+                    .handle_input(self.service.now, take(wire));
+            }
+            self.service.talk(BATCH);
+        }
+        self.spent_s += processor_s(begin) - from;
+    }
+
+    /// Messages for each second on the processor.
+    fn rate(&self) -> f64 {
+        (self.service.delivered - self.before) as f64 / self.spent_s
+    }
+}
+
 fn main() {
     let inits: u64 = std::env::args()
         .nth(1)
         .map_or(1_000_000, |n| n.parse().expect("a number of INITs"));
+    let blocks = (inits / (BLOCK * BATCH)).max(1);
     let begin = Instant::now();
-    println!("INITs per message  INITs     messages  messages per CPU s  of the quiet rate");
-    let mut quiet_rate = 0.0;
-    for (share, per_batch) in [("0", 0), ("1/16", 1), ("1/4", 4), ("1/2", 8), ("1", 16)] {
-        // As many INITs as asked for, but not more messages than that needs at most.
-        let batches = inits
-            .checked_div(per_batch)
-            .map_or(inits / BATCH, |batches| batches.min(inits / 8));
-        let mut service = Service::new();
-        let mut random = Seed::new(7).stream("flood");
-        for _ in 0..1_000 {
-            service.talk(BATCH);
+    let shares = [
+        ("0", 0),
+        ("1/16", 1),
+        ("1/4", 4),
+        ("1/2", 8),
+        ("1", 16),
+        ("2", 32),
+    ];
+    let mut cases = shares.map(Case::new);
+    // By turns, so that all see the same of a machine whose speed drifts.
+    for _ in 0..blocks {
+        for case in &mut cases {
+            case.run(BLOCK, begin);
         }
-        let (delivered, mut spent) = (service.delivered, 0.0);
-        let mut done = 0;
-        while done < batches {
-            // Making the flood up is no work of the server. Batches are measured
-            // many at a time, as looking at the clock costs more than one of them.
-            let block = 256.min(batches - done);
-            let flood: Vec<Wire> = (0..block * per_batch)
-                .map(|_| stranger(&mut random))
-                .collect();
-            let from = processor_s(begin);
-            for n in 0..block as usize {
-                let share = per_batch as usize;
-                for wire in &flood[n * share..(n + 1) * share] {
-                    service.server.handle_input(service.now, take(wire));
-                }
-                service.talk(BATCH);
-            }
-            spent += processor_s(begin) - from;
-            done += block;
-        }
-        let messages = service.delivered - delivered;
-        let rate = messages as f64 / spent;
-        if per_batch == 0 {
-            quiet_rate = rate;
-        }
+    }
+    println!("INITs per message     INITs  messages  messages per CPU s  of the quiet rate");
+    let quiet_rate = cases[0].rate();
+    for case in &cases {
+        let (service, answers) = (&case.service, blocks * BLOCK * case.per_batch);
         println!(
-            "{share:>17}  {:>8}  {messages:>8}  {rate:>18.0}  {:>16.0} %",
-            batches * per_batch,
-            100.0 * rate / quiet_rate,
+            "{:>17}  {answers:>8}  {:>8}  {:>18.0}  {:>15.0} %",
+            case.share,
+            service.delivered - case.before,
+            case.rate(),
+            100.0 * case.rate() / quiet_rate,
         );
-        assert_eq!(service.answers, batches * per_batch);
+        assert_eq!(service.answers, answers);
         assert_eq!(service.delivered, service.handed_over, "nothing is lost");
         assert_eq!(service.server.association_count(), 1, "no state is left");
         let state = service.client.association(service.call).map(|a| a.state());

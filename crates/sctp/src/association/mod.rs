@@ -127,9 +127,10 @@ impl Association {
         }
         self.stats.messages_sent += 1;
         self.paths.forget_burst_limits();
-        let id = match self.hold_for_reset(now, message) {
-            Ok(id) => id,
-            Err(message) => self.outbound.queue.push(now, message),
+        let id = if self.is_paused(message.stream) {
+            self.hold_for_reset(now, message)
+        } else {
+            self.outbound.queue.push(now, message)
         };
         self.watch_window(now);
         Ok(id)

@@ -266,21 +266,21 @@ impl Association {
         self.reconfig.as_ref().map_or(0, |r| r.held_bytes)
     }
 
-    /// Keeps a message back where its stream is to begin anew.
-    pub(super) fn hold_for_reset(
-        &mut self,
-        now: Time,
-        message: Message,
-    ) -> Result<MessageId, Message> {
-        match &mut self.reconfig {
-            Some(reconfig) if reconfig.pauses(message.stream) => {
-                let id = self.outbound.queue.reserve();
-                reconfig.held_bytes += message.payload.len() as u32;
-                reconfig.held.push_back((id, now, message));
-                Ok(id)
-            }
-            _ => Err(message),
+    /// Whether a stream is to begin anew, so that messages for it must wait.
+    #[inline]
+    pub(super) fn is_paused(&self, stream: u16) -> bool {
+        let reconfig = self.reconfig.as_ref();
+        reconfig.is_some_and(|reconfig| reconfig.pauses(stream))
+    }
+
+    /// Keeps a message back whose stream is to begin anew.
+    pub(super) fn hold_for_reset(&mut self, now: Time, message: Message) -> MessageId {
+        let id = self.outbound.queue.reserve();
+        if let Some(reconfig) = &mut self.reconfig {
+            reconfig.held_bytes += message.payload.len() as u32;
+            reconfig.held.push_back((id, now, message));
         }
+        id
     }
 
     /// Lets go of the messages whose streams need not wait any more.

@@ -34,10 +34,14 @@ impl Association {
     /// Starts or restarts the probe's timer, after new data went out or the
     /// cumulative TSN moved (section 7.2). Other mechanisms serve where a gap or
     /// a retransmission is under way.
+    #[inline]
     pub(super) fn schedule_probe(&mut self, now: Time, index: usize) {
-        if !self.config.tail_loss_probe {
-            return;
+        if self.config.tail_loss_probe {
+            self.start_probe(now, index);
         }
+    }
+
+    fn start_probe(&mut self, now: Time, index: usize) {
         let in_order = self.outbound.recovery.is_none() && self.outbound.is_in_order();
         let asks = self.outbound.newest_asks();
         let delay = self.config.sack_delay;

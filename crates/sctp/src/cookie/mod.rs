@@ -16,7 +16,11 @@ use headway_sansio::{Address, Duration, Time};
 use crate::Tsn;
 use crate::packet::Extensions;
 
-const BODY_BYTES: usize = 8 + 8 + 7 * 4 + 4 * 2;
+/// What every cookie has.
+const HEAD_BYTES: usize = 8 + 8 + 5 * 4 + 4 * 2;
+const TIE_TAGS_BYTES: usize = 2 * 4;
+/// In the byte of the extensions: tie tags follow.
+const TIED: u8 = 0x80;
 
 /// Content of a cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,10 +55,11 @@ impl Cookie {
     /// Length of what [`Self::encode`] writes.
     fn length_bytes(&self) -> usize {
         if self.is_plain() {
-            return BODY_BYTES;
+            return HEAD_BYTES + TIE_TAGS_BYTES;
         }
+        let ties = if self.has_ties() { TIE_TAGS_BYTES } else { 0 };
         let address = |ip: &IpAddr| if ip.is_ipv4() { 5 } else { 17 };
-        BODY_BYTES + 5 + self.addresses.iter().map(address).sum::<usize>()
+        HEAD_BYTES + 5 + ties + self.addresses.iter().map(address).sum::<usize>()
     }
 
     /// Where it came from, what both sides know and which addresses there are says
@@ -66,6 +71,18 @@ impl Cookie {
             && self.addresses.is_empty()
     }
 
+    /// Tie tags are written out. An endpoint, which many strangers ask for cookies,
+    /// leaves zeros out: with an address of IPv4 the rest fits into one block of
+    /// SHA-256.
+    fn has_ties(&self) -> bool {
+        self.source == Address::default() || self.local_tie_tag != 0 || self.peer_tie_tag != 0
+    }
+
+    fn encode_ties(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.local_tie_tag.to_be_bytes());
+        out.extend_from_slice(&self.peer_tie_tag.to_be_bytes());
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.created.as_nanos().to_be_bytes());
         out.extend_from_slice(&self.lifetime.as_nanos().to_be_bytes());
@@ -75,8 +92,6 @@ impl Cookie {
             self.local_tsn.0,
             self.peer_tsn.0,
             self.peer_window,
-            self.local_tie_tag,
-            self.peer_tie_tag,
         ] {
             out.extend_from_slice(&word.to_be_bytes());
         }
@@ -89,10 +104,15 @@ impl Cookie {
             out.extend_from_slice(&half.to_be_bytes());
         }
         if self.is_plain() {
-            return;
+            return self.encode_ties(out);
         }
         out.extend_from_slice(&self.source.0.to_be_bytes());
-        out.push(self.extensions.bits());
+        if self.has_ties() {
+            out.push(self.extensions.bits() | TIED);
+            self.encode_ties(out);
+        } else {
+            out.push(self.extensions.bits());
+        }
         for address in &self.addresses {
             match address {
                 IpAddr::V4(v4) => {
@@ -124,8 +144,8 @@ impl Cookie {
             local_tsn: Tsn(body.word()?),
             peer_tsn: Tsn(body.word()?),
             peer_window: body.word()?,
-            local_tie_tag: body.word()?,
-            peer_tie_tag: body.word()?,
+            local_tie_tag: 0,
+            peer_tie_tag: 0,
             local_port: body.half()?,
             peer_port: body.half()?,
             outbound_streams: body.half()?,
@@ -134,11 +154,18 @@ impl Cookie {
             extensions: Extensions::NONE,
             addresses: SmallVec::new(),
         };
-        if body.0.is_empty() {
-            return Some(cookie);
+        // No other form leaves as many bytes here.
+        let plain = body.0.len() == TIE_TAGS_BYTES;
+        let mut bits = TIED;
+        if !plain {
+            cookie.source = Address(body.word()?);
+            [bits] = body.take()?;
+            cookie.extensions = Extensions::from_bits(bits);
         }
-        cookie.source = Address(body.word()?);
-        cookie.extensions = Extensions::from_bits(body.take::<1>()?[0]);
+        if bits & TIED != 0 {
+            cookie.local_tie_tag = body.word()?;
+            cookie.peer_tie_tag = body.word()?;
+        }
         while !body.0.is_empty() {
             cookie.addresses.push(match body.take::<1>()? {
                 [4] => IpAddr::from(body.take::<4>()?),

@@ -44,8 +44,17 @@ fn opens_what_it_sealed_and_nothing_else() {
         .collect(),
         ..cookie()
     };
+    let untied = Cookie {
+        local_tie_tag: 0,
+        peer_tie_tag: 0,
+        ..full.clone()
+    };
+    let known = Cookie {
+        extensions: Extensions::from_bits(15),
+        ..cookie()
+    };
     let keys = ring(1);
-    for cookie in [cookie(), full] {
+    for cookie in [cookie(), full, untied, known] {
         let sealed = keys.seal(&cookie);
         let good = Opened::Good(Box::new(cookie));
         assert_eq!(keys.open(NOW, &sealed), Some(good));
@@ -60,8 +69,17 @@ fn opens_what_it_sealed_and_nothing_else() {
 }
 
 #[test]
-fn plain_cookies_are_small() {
+fn cookies_are_small() {
     assert_eq!(ring(1).seal(&cookie()).len(), 52 + 32);
+    let of_an_endpoint = Cookie {
+        local_tie_tag: 0,
+        peer_tie_tag: 0,
+        source: Address(0x0a00_0001),
+        addresses: std::iter::once(IpAddr::from([10, 0, 0, 1])).collect(),
+        ..cookie()
+    };
+    let sealed = ring(1).seal(&of_an_endpoint);
+    assert_eq!(sealed.len(), 54 + 32);
 }
 
 #[test]

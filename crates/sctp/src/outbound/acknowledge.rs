@@ -44,7 +44,7 @@ impl Outbound {
     ) {
         let count = cumulative.next().distance_from(self.first);
         for _ in 0..count {
-            let Some(sent) = self.sent.pop_front() else {
+            let Some(sent) = self.sent.front() else {
                 break;
             };
             if sent.state == SentState::Abandoned {
@@ -53,23 +53,24 @@ impl Outbound {
                 self.abandoned -= 1;
                 progress.chunks += 1;
                 progress.skipped = true;
-                continue;
+            } else {
+                if sent.limit != Limit::None {
+                    self.limited -= 1;
+                }
+                let bytes = sent.chunk.payload.len() as u32;
+                self.sent_bytes -= bytes;
+                let path = &mut paths[usize::from(sent.path)];
+                if sent.state == SentState::InFlight {
+                    path.flight -= sent.cost;
+                    self.window_in_flight -= bytes + config.peer_window_chunk_cost_bytes;
+                }
+                if sent.state != SentState::Acked {
+                    acknowledged(config, path, now, sent);
+                    progress.chunks += 1;
+                }
+                path.news.advanced = true;
             }
-            if sent.limit != Limit::None {
-                self.limited -= 1;
-            }
-            let bytes = sent.chunk.payload.len() as u32;
-            self.sent_bytes -= bytes;
-            let path = &mut paths[usize::from(sent.path)];
-            if sent.state == SentState::InFlight {
-                path.flight -= sent.cost;
-                self.window_in_flight -= bytes + config.peer_window_chunk_cost_bytes;
-            }
-            if sent.state != SentState::Acked {
-                acknowledged(config, path, now, &sent);
-                progress.chunks += 1;
-            }
-            path.news.advanced = true;
+            self.sent.pop_front();
         }
         self.first = self.first.plus(count);
         progress.advanced = count > 0;
