@@ -46,6 +46,22 @@ pub(crate) struct Event {
     pub(crate) index: u32,
 }
 
+/// An event that comes first, and where it waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upcoming {
+    key: u128,
+    /// The line at whose head it stands, if not in the heap.
+    lane: usize,
+}
+
+impl Upcoming {
+    /// When it happens.
+    #[inline]
+    pub(crate) fn time(self) -> Time {
+        Time::from_nanos((self.key >> 64) as u64)
+    }
+}
+
 /// Links with a line of their own. The heads of all lines are looked at for each
 /// event, so more of them would cost more than the heap does.
 const LANES: usize = 4;
@@ -127,45 +143,37 @@ impl EventQueue {
         Ok(u128::from(time.as_nanos()) << 64 | u128::from(low))
     }
 
-    /// The first event and the line at whose head it stands, if not in the heap.
+    /// The next event, which stays.
     #[inline]
-    fn first(&self) -> (u128, usize) {
+    pub(crate) fn first(&self) -> Option<Upcoming> {
         let mut first = match self.heap.peek() {
-            Some(&Reverse(key)) => (key, LANES),
-            None => (NOTHING, LANES),
+            Some(&Reverse(key)) => key,
+            None => NOTHING,
         };
-        for (lane, &head) in self.heads.iter().enumerate() {
-            if head < first.0 {
-                first = (head, lane);
+        let mut lane = LANES;
+        for (index, &head) in self.heads.iter().enumerate() {
+            if head < first {
+                first = head;
+                lane = index;
             }
         }
-        first
+        (first != NOTHING).then_some(Upcoming { key: first, lane })
     }
 
-    /// When the next event happens.
+    /// Takes the event that [`Self::first`] told, since when nothing was added.
     #[inline]
-    pub(crate) fn next_time(&self) -> Option<Time> {
-        let (key, _) = self.first();
-        (key != NOTHING).then(|| Time::from_nanos((key >> 64) as u64))
-    }
-
-    /// Takes the next event.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Event> {
-        let (key, lane) = self.first();
-        if key == NOTHING {
-            return None;
-        }
-        if lane < LANES {
-            self.heads[lane] = self.lanes[lane].pop_front().unwrap_or(NOTHING);
+    pub(crate) fn take(&mut self, Upcoming { key, lane }: Upcoming) -> Event {
+        if let Some(head) = self.heads.get_mut(lane) {
+            debug_assert_eq!(*head, key, "it stands first");
+            *head = self.lanes[lane].pop_front().unwrap_or(NOTHING);
         } else {
             self.heap.pop();
         }
-        Some(unpack(key))
+        unpack(key)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.first().0 == NOTHING
+        self.first().is_none()
     }
 }
 
@@ -174,8 +182,13 @@ mod tests {
     use super::*;
     use headway_sansio::Seed;
 
+    fn pop(queue: &mut EventQueue) -> Option<Event> {
+        let first = queue.first()?;
+        Some(queue.take(first))
+    }
+
     fn drain(queue: &mut EventQueue) -> Vec<Event> {
-        core::iter::from_fn(|| queue.pop()).collect()
+        core::iter::from_fn(|| pop(queue)).collect()
     }
 
     #[test]
@@ -193,7 +206,7 @@ mod tests {
         for (time, kind, index) in made {
             queue.push(at(time), kind, index).unwrap();
         }
-        assert_eq!(queue.next_time(), Some(at(3)));
+        assert_eq!(queue.first().map(Upcoming::time), Some(at(3)));
         let order: Vec<_> = drain(&mut queue)
             .iter()
             .map(|e| (e.time.as_nanos(), e.kind, e.index))
@@ -221,7 +234,7 @@ mod tests {
             if random.below(3) == 0 && !expected.is_empty() {
                 expected.sort();
                 let (time, index) = expected.remove(0);
-                let event = queue.pop().unwrap();
+                let event = pop(&mut queue).unwrap();
                 assert_eq!((event.time, event.index), (time, index));
             }
         }

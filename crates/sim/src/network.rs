@@ -225,17 +225,17 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
     ) -> Result<Outcome, SimError> {
         self.start()?;
         loop {
-            let Some(next) = self.events.next_time() else {
+            let Some(next) = self.events.first() else {
                 return Ok(Outcome::Idle);
             };
-            if next > deadline {
+            if next.time() > deadline {
                 self.now = self.now.max(deadline);
                 return Ok(Outcome::Deadline);
             }
             if !go_on(self) {
                 return Ok(Outcome::Stopped);
             }
-            self.step()?;
+            self.handle(next)?;
         }
     }
 }

@@ -196,19 +196,22 @@ impl ChunkTrace {
     /// The application got the message whose chunks are numbered `first` to
     /// `last`. Returns its row, or `None` where the trace knows no such message.
     pub fn delivered(&mut self, now: Time, first: u32, last: u32) -> Option<MessageRow> {
-        let from = first.wrapping_sub(self.first_tsn?) as usize;
-        let to = last.wrapping_sub(self.first_tsn?) as usize;
+        let first_tsn = self.first_tsn?;
+        let from = first.wrapping_sub(first_tsn) as usize;
+        let to = last.wrapping_sub(first_tsn) as usize;
         if from > to || to >= self.units.len() {
             return None;
         }
         let number = self.units[from].message;
         let index = usize::try_from(number.checked_sub(self.first_message)?).ok()?;
-        let message = *self.messages.get(index)?;
+        let message = self.messages.get_mut(index)?;
+        message.done = true;
         let mut would_arrive = Time::ZERO;
         let mut all_arrived = Time::ZERO;
         let mut transmissions = 0;
         let mut lost_first = false;
-        for unit in self.units.range_mut(from..=to) {
+        for offset in from..to + 1 {
+            let unit = &mut self.units[offset];
             let arrived = unit.arrived.unwrap_or(now);
             all_arrived = all_arrived.max(arrived);
             would_arrive = would_arrive.max(unit.would_arrive.unwrap_or(arrived));
@@ -237,7 +240,6 @@ impl ChunkTrace {
         if let Some(rows) = &mut self.rows {
             rows.push(row);
         }
-        self.messages[index].done = true;
         self.forget_delivered();
         Some(row)
     }

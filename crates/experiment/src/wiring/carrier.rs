@@ -6,8 +6,12 @@ use headway_sansio::Time;
 use super::gauge::Gauge;
 use super::watch::Trace;
 
+/// A packet of a transport as the simulator moves it from hand to hand: a packet
+/// may be long, a box is not.
+pub(super) type Parcel<C> = Box<<C as Carrier>::Body>;
+
 /// One end of a transport that carries messages, with its trace.
-pub(super) trait Carrier {
+pub(super) trait Carrier: Sized {
     /// What its datagrams carry.
     type Body: Clone;
     /// What takes the delay of its messages apart.
@@ -18,7 +22,7 @@ pub(super) trait Carrier {
     fn send(&mut self, now: Time, message: Outgoing);
 
     /// A datagram arrived.
-    fn handle_input(&mut self, now: Time, body: Self::Body);
+    fn handle_input(&mut self, now: Time, body: Parcel<Self>);
 
     /// A timer may be due.
     fn handle_timeout(&mut self, now: Time);
@@ -28,7 +32,7 @@ pub(super) trait Carrier {
     fn poll_news(&mut self, now: Time) -> Option<News>;
 
     /// A packet for the wire and its size as an IP datagram in bytes.
-    fn poll_transmit(&mut self, now: Time) -> Option<(Self::Body, u32)>;
+    fn poll_transmit(&mut self, now: Time) -> Option<(Parcel<Self>, u32)>;
 
     /// When a timer is due.
     fn poll_timeout(&self) -> Option<Time>;

@@ -226,7 +226,7 @@ impl Carrier for DcsctpCarrier {
         self.feed(now);
     }
 
-    fn handle_input(&mut self, now: Time, packet: DcsctpPacket) {
+    fn handle_input(&mut self, now: Time, packet: Box<DcsctpPacket>) {
         self.socket.advance_time(socket_time(now));
         self.drain(now, true);
         self.inbox.arrived(&packet.read);
@@ -247,10 +247,10 @@ impl Carrier for DcsctpCarrier {
         self.news.pop_front()
     }
 
-    fn poll_transmit(&mut self, _: Time) -> Option<(DcsctpPacket, u32)> {
+    fn poll_transmit(&mut self, _: Time) -> Option<(Box<DcsctpPacket>, u32)> {
         let packet = self.packets.pop_front()?;
         let size = packet.wire.len() as u32 + self.ip_header_bytes;
-        Some((packet, size))
+        Some((Box::new(packet), size))
     }
 
     fn poll_timeout(&self) -> Option<Time> {

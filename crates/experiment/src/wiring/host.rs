@@ -6,7 +6,7 @@ use std::rc::Rc;
 use headway_apps::Application;
 use headway_sansio::{Address, Datagram, Machine, Time};
 
-use super::carrier::{Carrier, News};
+use super::carrier::{Carrier, News, Parcel};
 use crate::results::WindowSample;
 
 /// One end of a run.
@@ -75,7 +75,7 @@ impl<A: Application, C: Carrier> Host<A, C> {
 
     /// A packet for the other end and its size as an IP datagram in bytes.
     #[inline]
-    pub(super) fn poll_packet(&mut self) -> Option<(C::Body, u32)> {
+    pub(super) fn poll_packet(&mut self) -> Option<(Parcel<C>, u32)> {
         self.carrier.poll_transmit(self.now)
     }
 
@@ -83,9 +83,7 @@ impl<A: Application, C: Carrier> Host<A, C> {
     fn pump(&mut self, now: Time) {
         self.now = now;
         loop {
-            let mut idle = true;
             while let Some(news) = self.carrier.poll_news(now) {
-                idle = false;
                 match news {
                     News::Ready => {
                         self.started = Some(now);
@@ -95,13 +93,15 @@ impl<A: Application, C: Carrier> Host<A, C> {
                     News::Dead => self.dead = true,
                 }
             }
+            let mut sent = false;
             while let Some(message) = self.app.poll_output() {
-                idle = false;
+                sent = true;
                 let begun = self.contexts.get().max(message.context.saturating_add(1));
                 self.contexts.set(begun);
                 self.carrier.send(now, message);
             }
-            if idle {
+            // News can only follow from what was sent.
+            if !sent {
                 break;
             }
         }
@@ -115,10 +115,10 @@ impl<A: Application, C: Carrier> Host<A, C> {
 }
 
 impl<A: Application, C: Carrier> Machine for Host<A, C> {
-    type Input = Datagram<C::Body>;
-    type Output = Datagram<C::Body>;
+    type Input = Datagram<Parcel<C>>;
+    type Output = Datagram<Parcel<C>>;
 
-    fn handle_input(&mut self, now: Time, datagram: Datagram<C::Body>) {
+    fn handle_input(&mut self, now: Time, datagram: Datagram<Parcel<C>>) {
         self.carrier.handle_input(now, datagram.body);
         self.pump(now);
     }
@@ -133,7 +133,7 @@ impl<A: Application, C: Carrier> Machine for Host<A, C> {
         self.pump(now);
     }
 
-    fn poll_output(&mut self) -> Option<Datagram<C::Body>> {
+    fn poll_output(&mut self) -> Option<Datagram<Parcel<C>>> {
         let (body, size_bytes) = self.poll_packet()?;
         Some(Datagram {
             source: self.local,

@@ -8,7 +8,7 @@ use headway_path::{Link, LinkConfig, LinkCounters, PathConfig};
 use headway_sansio::{Address, Datagram, Duration, Machine, Time};
 use headway_sim::{LinkId, Network, NodeId};
 
-use super::carrier::{Carrier, Counters};
+use super::carrier::{Carrier, Counters, Parcel};
 use super::crowd::Shared;
 use super::error::RunError;
 use super::gauge::Gauge;
@@ -221,10 +221,10 @@ impl<A: Application, B: Application, C: Carrier> Node<A, B, C> {
 }
 
 impl<A: Application, B: Application, C: Carrier> Machine for Node<A, B, C> {
-    type Input = Datagram<C::Body>;
-    type Output = Datagram<C::Body>;
+    type Input = Datagram<Parcel<C>>;
+    type Output = Datagram<Parcel<C>>;
 
-    fn handle_input(&mut self, now: Time, input: Datagram<C::Body>) {
+    fn handle_input(&mut self, now: Time, input: Datagram<Parcel<C>>) {
         match self {
             Self::Caller(host) => host.handle_input(now, input),
             Self::Answerer(host) => host.handle_input(now, input),
@@ -240,7 +240,7 @@ impl<A: Application, B: Application, C: Carrier> Machine for Node<A, B, C> {
         }
     }
 
-    fn poll_output(&mut self) -> Option<Datagram<C::Body>> {
+    fn poll_output(&mut self) -> Option<Datagram<Parcel<C>>> {
         match self {
             Self::Caller(host) => host.poll_output(),
             Self::Answerer(host) => host.poll_output(),

@@ -10,7 +10,7 @@ use headway_path::dot11::{
 use headway_path::{ConfigError, LinkCounters};
 use headway_sansio::{Address, Datagram, Duration, Machine, RandomStream, Time};
 
-use super::carrier::Carrier;
+use super::carrier::{Carrier, Parcel};
 use super::watch::{SharedTraces, Trace};
 use crate::spec::{Dot11Path, RunSpec, Side, Voice};
 
@@ -20,7 +20,7 @@ const SERVER: Station = Side::Server.station();
 /// A machine that takes the datagrams of both hosts and puts out those that
 /// come through.
 pub(super) struct Radio<C: Carrier> {
-    cell: Cell<Cargo<C::Body>>,
+    cell: Cell<Cargo<Parcel<C>>>,
     /// Number of background stations.
     others: u16,
     caller: Address,
@@ -30,7 +30,7 @@ pub(super) struct Radio<C: Carrier> {
     begun: u32,
     snr: Option<SnrDraw>,
     voice: Option<VoiceStream>,
-    outputs: VecDeque<Datagram<C::Body>>,
+    outputs: VecDeque<Datagram<Parcel<C>>>,
     /// Datagrams of the hosts that the cell took, by direction: at the retry
     /// limit and at the queue.
     dropped: [[u64; 2]; 2],
@@ -196,7 +196,7 @@ impl<C: Carrier> Radio<C> {
         }
     }
 
-    fn delivered(&mut self, to: Station, datagram: Datagram<Cargo<C::Body>>, journey: &Journey) {
+    fn delivered(&mut self, to: Station, datagram: Datagram<Cargo<Parcel<C>>>, journey: &Journey) {
         if to == CLIENT {
             self.reported.0 += journey.snr_db;
             self.reported.1 += 1;
@@ -218,7 +218,7 @@ impl<C: Carrier> Radio<C> {
         }
     }
 
-    fn lost(&mut self, from: Station, body: Cargo<C::Body>, cause: FrameDrop, journey: &Journey) {
+    fn lost(&mut self, from: Station, body: Cargo<Parcel<C>>, cause: FrameDrop, journey: &Journey) {
         match body {
             Cargo::Host(body) => {
                 let direction = usize::from(from != CLIENT);
@@ -273,10 +273,10 @@ impl VoiceStream {
 }
 
 impl<C: Carrier> Machine for Radio<C> {
-    type Input = Datagram<C::Body>;
-    type Output = Datagram<C::Body>;
+    type Input = Datagram<Parcel<C>>;
+    type Output = Datagram<Parcel<C>>;
 
-    fn handle_input(&mut self, now: Time, datagram: Datagram<C::Body>) {
+    fn handle_input(&mut self, now: Time, datagram: Datagram<Parcel<C>>) {
         self.begin_transactions(now);
         let (from, to) = if datagram.source == self.caller {
             (CLIENT, SERVER)
@@ -301,7 +301,7 @@ impl<C: Carrier> Machine for Radio<C> {
         self.drain();
     }
 
-    fn poll_output(&mut self) -> Option<Datagram<C::Body>> {
+    fn poll_output(&mut self) -> Option<Datagram<Parcel<C>>> {
         self.outputs.pop_front()
     }
 

@@ -162,17 +162,18 @@ impl Carrier for SctpCarrier {
             payload: message.payload,
             ..Message::default()
         };
-        if !self.backlog.is_empty() {
+        // Sizes are checked with the spec, so that nothing but a full buffer stands
+        // in a message's way; a closing association takes nothing more.
+        if !self.backlog.is_empty()
+            || self.association.send(now, message.clone()) == Err(SendError::BufferFull)
+        {
             self.backlog.push_back(message);
-            return;
         }
-        self.backlog.push_back(message);
-        self.feed(now);
     }
 
-    fn handle_input(&mut self, now: Time, packet: Packet) {
+    fn handle_input(&mut self, now: Time, packet: Box<Packet>) {
         match self.wire {
-            Wire::Structured => self.association.handle_input(now, packet),
+            Wire::Structured => self.association.handle_input(now, *packet),
             Wire::Encoded => {
                 let mut wire = Vec::with_capacity(packet.size_bytes() as usize);
                 packet.encode(&mut wire);
@@ -223,10 +224,10 @@ impl Carrier for SctpCarrier {
         }
     }
 
-    fn poll_transmit(&mut self, now: Time) -> Option<(Packet, u32)> {
+    fn poll_transmit(&mut self, now: Time) -> Option<(Box<Packet>, u32)> {
         let packet = self.association.poll_transmit(now)?;
         let size = packet.size_bytes() + self.ip_header_bytes;
-        Some((packet, size))
+        Some((Box::new(packet), size))
     }
 
     fn poll_timeout(&self) -> Option<Time> {

@@ -18,9 +18,9 @@ use super::rivals::Rival;
 #[derive(Clone, Debug)]
 pub(super) enum Mixed<B> {
     /// A packet of a transport under study.
-    Study(B),
+    Study(Box<B>),
     /// A segment of competing traffic.
-    Rival(Segment),
+    Rival(Box<Segment>),
 }
 
 /// Hosts come in pairs, one on each side: pair `n` has the addresses `2 n` on

@@ -64,8 +64,8 @@ impl Carrier for UdpCarrier {
         });
     }
 
-    fn handle_input(&mut self, _: Time, datagram: UdpDatagram) {
-        self.incoming.push_back(datagram);
+    fn handle_input(&mut self, _: Time, datagram: Box<UdpDatagram>) {
+        self.incoming.push_back(*datagram);
     }
 
     fn handle_timeout(&mut self, _: Time) {}
@@ -88,10 +88,10 @@ impl Carrier for UdpCarrier {
         }))
     }
 
-    fn poll_transmit(&mut self, _: Time) -> Option<(UdpDatagram, u32)> {
+    fn poll_transmit(&mut self, _: Time) -> Option<(Box<UdpDatagram>, u32)> {
         let datagram = self.outgoing.pop_front()?;
         let size = datagram.payload.len() as u32 + UdpTransport::HEADER_BYTES;
-        Some((datagram, size))
+        Some((Box::new(datagram), size))
     }
 
     fn poll_timeout(&self) -> Option<Time> {

@@ -117,23 +117,30 @@ impl<T> Watcher<T> {
     }
 }
 
-impl<B, T: Trace<B>> Observer<B> for Watcher<T> {
-    fn on_sent(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<B>) {
+impl<B, T: Trace<B>> Observer<Box<B>> for Watcher<T> {
+    fn on_sent(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<Box<B>>) {
         let direction = self.direction(datagram);
         self.traces.borrow_mut().directions[direction].sent(now, &datagram.body);
     }
 
-    fn on_lost(&mut self, _: Time, _: LinkId, _: PacketId, datagram: &Datagram<B>, _: DropCause) {
+    fn on_lost(
+        &mut self,
+        _: Time,
+        _: LinkId,
+        _: PacketId,
+        datagram: &Datagram<Box<B>>,
+        _: DropCause,
+    ) {
         let direction = self.direction(datagram);
         self.traces.borrow_mut().directions[direction].lost(&datagram.body);
     }
 
-    fn on_would_arrive(&mut self, _: Time, _: PacketId, datagram: &Datagram<B>, at: Time) {
+    fn on_would_arrive(&mut self, _: Time, _: PacketId, datagram: &Datagram<Box<B>>, at: Time) {
         let direction = self.direction(datagram);
         self.traces.borrow_mut().directions[direction].would_arrive(&datagram.body, at);
     }
 
-    fn on_arrived(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<B>) {
+    fn on_arrived(&mut self, now: Time, _: NodeId, _: PacketId, datagram: &Datagram<Box<B>>) {
         let direction = self.direction(datagram);
         self.traces.borrow_mut().directions[direction].arrived(now, &datagram.body);
     }

@@ -6,7 +6,7 @@ use headway_sansio::{Datagram, Machine, Time};
 
 use super::{Network, Node};
 use crate::error::SimError;
-use crate::events::{Event, Kind};
+use crate::events::{Event, Kind, Upcoming};
 use crate::flights::Flight;
 use crate::observer::Observer;
 use crate::topology::{Edge, LinkId, NodeId, PacketId, Role};
@@ -28,9 +28,17 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
     #[inline]
     pub fn step(&mut self) -> Result<Option<Time>, SimError> {
         self.start()?;
-        let Some(Event { time, kind, index }) = self.events.pop() else {
+        let Some(next) = self.events.first() else {
             return Ok(None);
         };
+        self.handle(next)?;
+        Ok(Some(next.time()))
+    }
+
+    /// Handles the event that comes first.
+    #[inline]
+    pub(super) fn handle(&mut self, next: Upcoming) -> Result<(), SimError> {
+        let Event { time, kind, index } = self.events.take(next);
         if time > self.now {
             self.now = time;
             self.at_this_instant = 0;
@@ -40,15 +48,14 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
         match kind {
             Kind::Arrival => {
                 let flight = self.flights.take(index);
-                self.reach(flight)?;
+                self.reach(flight)
             }
             Kind::Ghost => {
                 let flight = self.flights.take(index);
-                self.haunt(flight)?;
+                self.haunt(flight)
             }
-            Kind::Wake => self.wake(NodeId(index))?,
+            Kind::Wake => self.wake(NodeId(index)),
         }
-        Ok(Some(time))
     }
 
     /// Drains every machine once before the first event: some have something to
@@ -113,10 +120,10 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
             let Some(machine) = &mut self.topology.sites[node.index()].machine else {
                 return Ok(());
             };
-            if machine.poll_timeout().is_none_or(|at| at > self.now) {
-                return self.set_wake(node);
+            match machine.poll_timeout() {
+                Some(at) if at <= self.now => machine.handle_timeout(self.now),
+                at => return self.set_wake(node, at),
             }
-            machine.handle_timeout(self.now);
             self.drain(node)?;
         }
         Err(SimError::StuckTimer(node, self.now))
@@ -126,7 +133,8 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
     #[inline]
     pub(super) fn settle(&mut self, node: NodeId) -> Result<(), SimError> {
         self.drain(node)?;
-        self.set_wake(node)
+        let machine = self.topology.sites[node.index()].machine.as_ref();
+        self.set_wake(node, machine.and_then(Machine::poll_timeout))
     }
 
     #[inline]
@@ -140,12 +148,13 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
         Ok(())
     }
 
+    /// A node's machine wants to wake at `at`, if at all.
     #[inline]
-    fn set_wake(&mut self, node: NodeId) -> Result<(), SimError> {
-        let site = &mut self.topology.sites[node.index()];
-        let Some(at) = site.machine.as_ref().and_then(Machine::poll_timeout) else {
+    fn set_wake(&mut self, node: NodeId, at: Option<Time>) -> Result<(), SimError> {
+        let Some(at) = at else {
             return Ok(());
         };
+        let site = &mut self.topology.sites[node.index()];
         let at = at.max(self.now);
         if at >= site.wake {
             return Ok(());

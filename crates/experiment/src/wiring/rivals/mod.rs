@@ -42,14 +42,14 @@ impl Rival {
     }
 
     /// A segment and its size as an IP datagram in bytes.
-    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<(Segment, u32)> {
+    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<(Box<Segment>, u32)> {
         let segment = match self {
             Self::Writer(end) => end.poll_transmit(now),
             Self::Reader(end) => end.poll_transmit(),
             Self::Web(end) => end.poll_transmit(now),
         }?;
         let size = segment.size_bytes() + super::tcp::IP_HEADER_BYTES;
-        Some((segment, size))
+        Some((Box::new(segment), size))
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Time> {

@@ -21,7 +21,7 @@ pub(super) struct Line {
     frame_bytes: u32,
     /// Segments that left the connection. It is drained after each write and
     /// each input, as a kernel sends at once what it may.
-    pub(super) output: VecDeque<Segment>,
+    pub(super) output: VecDeque<Box<Segment>>,
     pub(super) connected: bool,
 }
 
@@ -100,7 +100,7 @@ impl Line {
     /// Takes what the connection has to send.
     pub(super) fn drain(&mut self) {
         while let Some(segment) = self.connection.poll_transmit() {
-            self.output.push_back(segment);
+            self.output.push_back(Box::new(segment));
         }
     }
 

@@ -276,10 +276,10 @@ impl Carrier for TcpCarrier {
         }
     }
 
-    fn handle_input(&mut self, now: Time, mut segment: Segment) {
+    fn handle_input(&mut self, now: Time, mut segment: Box<Segment>) {
         if self.wire == Wire::Encoded {
             let bytes = segment.encode(Checksum::None);
-            segment =
+            *segment =
                 Segment::decode(&bytes, Checksum::None).expect("this codec reads what it wrote");
             if self.content == Content::Size {
                 segment.payload = Payload::Sized(segment.payload.len() as u32);
@@ -313,7 +313,7 @@ impl Carrier for TcpCarrier {
         self.news.pop_front()
     }
 
-    fn poll_transmit(&mut self, _: Time) -> Option<(Segment, u32)> {
+    fn poll_transmit(&mut self, _: Time) -> Option<(Box<Segment>, u32)> {
         let segment = self
             .lines
             .iter_mut()
@@ -323,9 +323,15 @@ impl Carrier for TcpCarrier {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let lines = self.lines.iter().map(|line| line.connection.poll_timeout());
-        let paced = self.paced.first_key_value().map(|((at, ..), _)| *at);
-        lines.chain([paced]).flatten().min()
+        let never = Time::FAR_FUTURE;
+        let mut first = match self.paced.first_key_value() {
+            Some(((at, ..), _)) => *at,
+            None => never,
+        };
+        for line in &self.lines {
+            first = first.min(line.connection.poll_timeout().unwrap_or(never));
+        }
+        (first != never).then_some(first)
     }
 
     fn observe(&mut self, now: Time) {
