@@ -99,6 +99,14 @@ impl SipAnswerer {
         }
     }
 
+    /// The same answerer, with room for so many calls.
+    #[must_use]
+    pub fn expecting(mut self, calls: usize) -> Self {
+        self.records.reserve(calls);
+        self.calls.expect(calls);
+        self
+    }
+
     /// The same answerer over a transport of this kind, with its name in the
     /// Via header of real text, see [`SipCaller::over`](super::SipCaller::over).
     #[must_use]

@@ -21,6 +21,11 @@ impl<T> CallTable<T> {
         }
     }
 
+    /// Makes room for calls with numbers below `calls`.
+    pub(super) fn expect(&mut self, calls: usize) {
+        self.places.reserve(calls);
+    }
+
     /// Puts a call into the table, in place of what was there.
     pub(super) fn insert(&mut self, number: u32, call: T) {
         self.remove(number);

@@ -77,11 +77,15 @@ impl SipCaller {
         let law = Law::Poisson {
             mean_gap: Duration::from_secs_f64(1.0 / workload.call_rate),
         };
-        Self::with(
+        let mut caller = Self::with(
             workload.script(),
             Arrivals::new(law, duration, arrivals),
             peer,
-        )
+        );
+        let calls = workload.expected_calls(duration);
+        caller.records.reserve(calls);
+        caller.calls.expect(calls);
+        caller
     }
 
     /// A caller that runs transactions one after another, as seed 1 does: at

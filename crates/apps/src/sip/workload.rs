@@ -109,7 +109,19 @@ const MAX_MESSAGE_BYTES: u32 = 65_507;
 /// A rate at which the mean gap is still a thousand ticks of the clock.
 const MAX_CALL_RATE: f64 = 1e6;
 
+/// The most calls for which there is room from the start.
+const MOST_EXPECTED: f64 = 65_536.0;
+
 impl SipWorkload {
+    /// How many calls `duration` brings at most, in nearly every run: the mean of
+    /// the Poisson process and four standard deviations. Only memory is set aside
+    /// by it, and never for more than 65,536 calls.
+    #[must_use]
+    pub fn expected_calls(&self, duration: Duration) -> usize {
+        let mean = self.call_rate * duration.as_secs_f64();
+        (mean + 4.0 * mean.sqrt()).min(MOST_EXPECTED) as usize
+    }
+
     /// Checks every value.
     ///
     /// # Errors

@@ -19,6 +19,12 @@ impl Sorted {
         Self(nanos.into_iter().map(|n| n as f64 / 1e9).collect())
     }
 
+    /// Of durations that are in order already.
+    pub(super) fn of_sorted(durations: impl Iterator<Item = Duration>) -> Self {
+        let seconds = durations.map(|duration| duration.as_nanos() as f64 / 1e9);
+        Self(seconds.collect())
+    }
+
     pub(super) fn values(&self) -> &[f64] {
         &self.0
     }

@@ -17,16 +17,24 @@ pub(super) fn run(spec: &RunSpec, workload: &SipWorkload) -> Result<RunResult, R
     let (reliability, via) = spec.transport.nature();
     let caller =
         SipCaller::new(workload, spec.duration(), arrivals, Peer::default()).over(reliability, via);
-    let answerer = SipAnswerer::new(workload).over(reliability, via);
+    let answerer = SipAnswerer::new(workload)
+        .expecting(workload.expected_calls(spec.duration()))
+        .over(reliability, via);
     let ended = run_over(spec, (caller, answerer))?;
-    let calls = transactions(&ended);
-    let mut metrics = call_metrics(&ended, &calls);
+    let unclean = unclean(&ended);
+    let calls = || transactions(&ended, &unclean);
+    let (psd, clean) = post_selection_delays(calls());
+    let mut metrics = call_metrics(&ended, calls(), &psd, &clean);
     metrics.extend(message_metrics(spec.duration(), &ended));
     metrics.extend(level_metrics(&ended));
     metrics.extend(radio_metrics(ended.radio.as_ref()));
     metrics.extend(shared_metrics(ended.shared.as_ref()));
     let collect = spec.collect;
-    let psd = Sorted::of(calls.iter().filter_map(|c| c.psd));
+    let transactions = if collect.transactions {
+        calls().collect()
+    } else {
+        Vec::new()
+    };
     Ok(RunResult {
         run: spec.run.clone(),
         complete: ended.complete,
@@ -39,27 +47,39 @@ pub(super) fn run(spec: &RunSpec, workload: &SipWorkload) -> Result<RunResult, R
         messages: ended.messages,
         windows: ended.windows,
         flows: ended.flows,
-        transactions: if collect.transactions {
-            calls
-        } else {
-            Vec::new()
-        },
+        transactions,
     })
 }
 
+/// The calls of which a message was lost on its first transmission, by number.
+fn unclean(ended: &Ended<SipCaller, SipAnswerer>) -> Vec<bool> {
+    let mut unclean = vec![false; ended.caller.calls().len()];
+    for id in &ended.lost {
+        let call = SipId::decode(MessageId(*id)).map(|id| id.call as usize);
+        if let Some(call) = call.and_then(|call| unclean.get_mut(call)) {
+            *call = true;
+        }
+    }
+    unclean
+}
+
 /// A row for each call, by number.
-fn transactions(ended: &Ended<SipCaller, SipAnswerer>) -> Vec<TransactionSample> {
+fn transactions<'a>(
+    ended: &'a Ended<SipCaller, SipAnswerer>,
+    unclean: &'a [bool],
+) -> impl Iterator<Item = TransactionSample> + 'a {
     let answers = ended.answerer.calls();
-    let mut calls: Vec<TransactionSample> = (0..)
+    (0..)
         .zip(ended.caller.calls())
-        .map(|(number, call)| {
+        .zip(unclean)
+        .map(|((number, call), unclean)| {
             let answer = answers.get(number as usize);
             TransactionSample {
                 call: number,
                 started: call.started,
                 psd: call.post_selection_delay(),
                 asd: answer.and_then(|answer| answer_signal_delay(call, answer)),
-                clean: call.ringing.is_some(),
+                clean: call.ringing.is_some() && !unclean,
                 delay: call.transaction_delay(),
                 invites: call.invites,
                 oks: answer.map_or(0, |answer| answer.oks),
@@ -67,25 +87,39 @@ fn transactions(ended: &Ended<SipCaller, SipAnswerer>) -> Vec<TransactionSample>
                 outcome: None,
             }
         })
-        .collect();
-    for id in &ended.lost {
-        let call = SipId::decode(MessageId(*id)).map(|id| id.call as usize);
-        if let Some(call) = call.and_then(|call| calls.get_mut(call)) {
-            call.clean = false;
-        }
-    }
-    calls
 }
 
-fn call_metrics(ended: &Ended<SipCaller, SipAnswerer>, calls: &[TransactionSample]) -> Vec<Metric> {
-    let psd = Sorted::of(calls.iter().filter_map(|c| c.psd));
-    let asd = Sorted::of(calls.iter().filter_map(|c| c.asd));
-    let clean = Sorted::of(calls.iter().filter(|c| c.clean).filter_map(|c| c.psd));
+/// The post-selection delays of all calls, and those of the clean ones.
+fn post_selection_delays(calls: impl Iterator<Item = TransactionSample>) -> (Sorted, Sorted) {
+    let mut delays = Vec::from_iter(calls.filter_map(|call| Some((call.psd?, call.clean))));
+    delays.sort_unstable_by_key(|(psd, _)| *psd);
+    let of = |clean_only: bool| {
+        let chosen = delays
+            .iter()
+            .filter(move |(_, clean)| *clean || !clean_only);
+        Sorted::of_sorted(chosen.map(|(psd, _)| *psd))
+    };
+    (of(false), of(true))
+}
+
+fn call_metrics(
+    ended: &Ended<SipCaller, SipAnswerer>,
+    calls: impl Iterator<Item = TransactionSample>,
+    psd: &Sorted,
+    clean: &Sorted,
+) -> Vec<Metric> {
+    let (mut count, mut invites, mut oks) = (0, 0, 0);
+    let asd = Sorted::of(calls.filter_map(|call| {
+        count += 1;
+        invites += u64::from(call.invites);
+        oks += u64::from(call.oks);
+        call.asd
+    }));
     let (psd_mean, psd_sd) = psd.mean_and_sd();
     let (clean_mean, clean_sd) = clean.mean_and_sd();
     let failed = ended.caller.calls().iter().filter(|c| c.failed.is_some());
     vec![
-        Metric::count("calls", calls.len() as u64),
+        Metric::count("calls", count),
         Metric::count("answered", psd.count()),
         Metric::maybe("psd_mean_s", psd_mean),
         Metric::maybe("psd_sd_s", psd_sd),
@@ -100,7 +134,7 @@ fn call_metrics(ended: &Ended<SipCaller, SipAnswerer>, calls: &[TransactionSampl
         Metric::maybe("psd_clean_mean_s", clean_mean),
         Metric::maybe("psd_clean_sd_s", clean_sd),
         Metric::count("failed_calls", failed.count() as u64),
-        Metric::count("invites", calls.iter().map(|c| u64::from(c.invites)).sum()),
-        Metric::count("oks", calls.iter().map(|c| u64::from(c.oks)).sum()),
+        Metric::count("invites", invites),
+        Metric::count("oks", oks),
     ]
 }
