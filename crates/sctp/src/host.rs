@@ -1,6 +1,7 @@
 //! The addresses of this side, and which number stands for which IP address.
 
 use core::fmt::Debug;
+use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
@@ -98,17 +99,21 @@ impl Host {
         self.pair(first.local, &remotes)
     }
 
-    /// Pairs the peer's addresses with those of this side: the first with `local`.
+    /// Pairs the peer's addresses with those of this side in turn, beginning with
+    /// `local`; an address of IPv4 with one of IPv4, where there is one.
     pub(crate) fn pair(&self, local: Address, remotes: &[Address]) -> Vec<Route> {
         let others = self.addresses.iter().filter(|&&other| other != local);
-        let mut locals = core::iter::once(&local).chain(others).cycle();
-        remotes
-            .iter()
-            .map(|&remote| Route {
-                local: *locals.next().unwrap_or(&local),
-                remote,
-            })
-            .collect()
+        let mut locals: VecDeque<Address> =
+            core::iter::once(&local).chain(others).copied().collect();
+        let is_v4 = |address| self.book.ip(address).map(|ip| ip.is_ipv4());
+        let mut next = |remote| {
+            let alike = |&local: &Address| is_v4(local) == is_v4(remote);
+            let place = locals.iter().position(alike).unwrap_or(0);
+            let local = locals.remove(place).unwrap_or(local);
+            locals.push_back(local);
+            Route { local, remote }
+        };
+        remotes.iter().map(|&remote| next(remote)).collect()
     }
 }
 
@@ -136,6 +141,44 @@ mod tests {
         let routes = host.routes(first, &listed);
         let pairs: Vec<(u32, u32)> = routes.iter().map(|r| (r.local.0, r.remote.0)).collect();
         assert_eq!(pairs, [(2, 10), (1, 11), (2, 12)]);
+    }
+
+    /// Numbers from 100 on are addresses of IPv6.
+    #[derive(Debug)]
+    struct BothVersions;
+
+    impl AddressBook for BothVersions {
+        fn ip(&self, address: Address) -> Option<IpAddr> {
+            Some(match address.0 {
+                n if n >= 100 => IpAddr::from(u128::from(n).to_be_bytes()),
+                n => IpAddr::from(n.to_be_bytes()),
+            })
+        }
+
+        fn address(&self, _: IpAddr, _: Address) -> Option<Address> {
+            None
+        }
+    }
+
+    #[test]
+    fn paths_stay_within_an_ip_version() {
+        let host = Host {
+            addresses: [1, 2, 100].map(Address).to_vec(),
+            book: Arc::new(BothVersions),
+        };
+        let pairs = |remotes: &[u32]| {
+            let remotes: Vec<Address> = remotes.iter().map(|&n| Address(n)).collect();
+            let routes = host.pair(Address(1), &remotes);
+            routes
+                .iter()
+                .map(|r| (r.local.0, r.remote.0))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            pairs(&[10, 110, 11, 111]),
+            [(1, 10), (100, 110), (2, 11), (100, 111)]
+        );
+        assert_eq!(pairs(&[110, 10]), [(100, 110), (1, 10)]);
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Association {
     ) {
         self.outbound_streams = self.config.outbound_streams.max(1).min(accepts_streams);
         self.inbound_streams = self.config.inbound_streams.max(1).min(sends_streams);
-        self.inbound = crate::inbound::Inbound::new(&self.config, peer_tsn);
+        self.inbound = self.inbound.anew(&self.config, peer_tsn);
         self.outbound.set_extensions(self.extensions);
         let agreed = self.extensions.reconfiguration;
         self.reconfig = agreed.then(|| Box::new(Reconfig::new(self.local_initial_tsn, peer_tsn)));
@@ -252,7 +252,7 @@ impl Association {
     /// queue is gone.
     pub(super) fn start_anew(&mut self, peer_window: u32, peer_tsn: crate::Tsn) {
         self.outbound = Outbound::new(&self.config, self.local_initial_tsn, peer_window);
-        self.inbound = crate::inbound::Inbound::new(&self.config, peer_tsn);
+        self.inbound = self.inbound.anew(&self.config, peer_tsn);
         self.errors = 0;
         self.guard = Time::FAR_FUTURE;
         self.probe = Time::FAR_FUTURE;

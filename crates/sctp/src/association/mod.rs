@@ -155,6 +155,25 @@ impl Association {
         Some(event)
     }
 
+    /// The next thing that happened other than a message, or what changes how
+    /// messages are numbered; those stay. The first `passed` events are known to be
+    /// such.
+    pub(crate) fn poll_notice(&mut self, passed: &mut usize) -> Option<Event> {
+        let stays = |event: &&Event| {
+            matches!(
+                event,
+                Event::Message(_)
+                    | Event::Part(_)
+                    | Event::PartAbandoned { .. }
+                    | Event::IncomingReset { .. }
+                    | Event::NumbersReset
+            )
+        };
+        let events = self.events.iter().skip(*passed);
+        *passed += events.take_while(stays).count();
+        self.events.remove(*passed)
+    }
+
     /// When `handle_timeout` wants to be called, if at all.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {

@@ -2,7 +2,7 @@
 
 use headway_sansio::{Datagram, Machine, Time};
 
-use super::{Endpoint, EndpointEvent, EndpointOutput};
+use super::{AssociationId, Endpoint, EndpointEvent, EndpointOutput};
 use crate::Packet;
 
 impl Endpoint {
@@ -33,7 +33,12 @@ impl Endpoint {
                 entry.announced = true;
                 return Some(EndpointEvent::Incoming(id));
             }
-            if let Some(event) = entry.association.poll_event() {
+            let event = if entry.held {
+                entry.association.poll_notice(&mut entry.passed)
+            } else {
+                entry.association.poll_event()
+            };
+            if let Some(event) = event {
                 // What was read may have opened the window.
                 if !entry.sending {
                     entry.sending = true;
@@ -48,6 +53,24 @@ impl Endpoint {
             }
         }
         None
+    }
+
+    /// Holds the messages of an association back, or hands them out again. Those that
+    /// are held back stay in the receive buffer: who takes none closes the peer's
+    /// window, and who takes them again opens it with a SACK (RFC 9260, section 6.2).
+    /// All else is told as it happens, ahead of them, but for what changes how they are
+    /// numbered. An association that is over is gone only once its messages are
+    /// handed out.
+    pub fn hold(&mut self, now: Time, id: AssociationId, held: bool) {
+        self.now = now;
+        if !self.table.holds(id) {
+            return;
+        }
+        if let Some(entry) = self.table.slot_mut(id.slot) {
+            entry.held = held;
+            entry.passed = 0;
+            self.mark(id.slot);
+        }
     }
 
     /// The next packet for the network, with the addresses from and to which it

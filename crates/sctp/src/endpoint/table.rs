@@ -40,6 +40,10 @@ pub(super) struct Entry {
     pub(super) incoming: bool,
     /// The user has been told of it.
     pub(super) announced: bool,
+    /// Its messages are held back.
+    pub(super) held: bool,
+    /// So many of its events are known to be such messages.
+    pub(super) passed: usize,
 }
 
 #[derive(Debug)]
@@ -72,6 +76,8 @@ impl Table {
             sending: false,
             incoming,
             announced: false,
+            held: false,
+            passed: 0,
         };
         let slot = match self.free.pop() {
             Some(slot) => {

@@ -69,6 +69,15 @@ impl Inbound {
         }
     }
 
+    /// The same for a peer that has begun anew. What the user has not read stays.
+    pub(crate) fn anew(&self, config: &Config, initial: Tsn) -> Self {
+        Self {
+            unread: self.unread,
+            unread_messages: self.unread_messages,
+            ..Self::new(config, initial)
+        }
+    }
+
     pub(crate) const fn cumulative(&self) -> Tsn {
         self.tsns.cumulative()
     }
@@ -189,15 +198,21 @@ impl Inbound {
         }
     }
 
-    /// The buffer takes no more. Chunks cost memory beside their bytes, so that
+    /// Room in the buffer, in bytes. Chunks cost memory beside their bytes, so that
     /// very short ones count as more than they carry.
-    fn is_full(&self, config: &Config) -> bool {
+    fn free_bytes(&self, config: &Config) -> u32 {
         let chunks = self.reassembly.pieces()
             + self.interleaved.pieces()
             + self.streams.held_messages()
             + self.unread_messages;
-        self.used() >= config.receive_buffer_bytes
-            || chunks >= LEAST_CHUNKS.max(config.receive_buffer_bytes / BYTES_OF_A_CHUNK)
+        let most = LEAST_CHUNKS.max(config.receive_buffer_bytes / BYTES_OF_A_CHUNK);
+        let bytes = config.receive_buffer_bytes.saturating_sub(self.used());
+        bytes.min(most.saturating_sub(chunks) * BYTES_OF_A_CHUNK)
+    }
+
+    /// The buffer takes no more.
+    fn is_full(&self, config: &Config) -> bool {
+        self.free_bytes(config) == 0
     }
 
     /// Whether a new chunk must be refused because of the buffer (section 6.2).
@@ -266,7 +281,7 @@ impl Inbound {
     pub(crate) fn read(&mut self, config: &Config, bytes: u32) {
         self.unread = self.unread.saturating_sub(bytes);
         self.unread_messages = self.unread_messages.saturating_sub(1);
-        let free = config.receive_buffer_bytes.saturating_sub(self.used());
+        let free = self.free_bytes(config);
         self.acknowledgement.opened(config, free);
     }
 }

@@ -86,7 +86,7 @@ impl Inbound {
 
     /// The SACK that goes out now, in at most `room` bytes.
     pub(crate) fn take_sack(&mut self, config: &Config, room: u32) -> Sack {
-        let free = config.receive_buffer_bytes.saturating_sub(self.used());
+        let free = self.free_bytes(config);
         let owed = &mut self.acknowledgement;
         // Against silly windows (RFC 1122, section 4.2.3.3): a small opening is
         // not worth telling.
