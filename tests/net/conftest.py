@@ -26,8 +26,10 @@ def whole(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session")
 def headway_net() -> Path:
     """The binary, built as `cargo test` builds it, so that nothing is built twice."""
-    command = ["cargo", "build", "--quiet", "--locked", "--profile", "test"]
-    subprocess.run([*command, "-p", "headway-programs"], cwd=ROOT, check=True)
+    # All packages, so that they have the same features as there.
+    command = ["cargo", "build", "--quiet", "--locked", "--profile", "test", "--workspace"]
+    command += ["--exclude", "headway-py", "--bin", "headway-net"]
+    subprocess.run(command, cwd=ROOT, check=True)
     return ROOT / "target" / "debug" / "headway-net"
 
 

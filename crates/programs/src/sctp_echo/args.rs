@@ -215,7 +215,7 @@ pub(super) struct ChangeArgs {
     /// Give a message up rather than retransmit a piece of it more often than this (RFC 7496)
     #[arg(long, value_name = "NUMBER", group = "reliability")]
     max_retransmissions: Option<u32>,
-    /// Priorities that messages take in turn, such as 0,5: where the send buffer is full,
+    /// Priorities that messages take in turn, such as 9,0,0,0: where the send buffer is full,
     /// those with higher numbers are given up for those with lower ones (RFC 7496)
     #[arg(
         long,
