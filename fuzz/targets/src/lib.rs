@@ -1,4 +1,4 @@
-//! What is fuzzed: every parser, and a live association.
+//! What is fuzzed: every parser, and the live machines behind them.
 //!
 //! Each target is a function of bytes that must neither panic nor break the
 //! invariant that it states. The programs in `fuzz/fuzz_targets` hand them to a
@@ -6,6 +6,11 @@
 //! them with every test run.
 
 mod association;
+mod endpoint;
+mod knobs;
+mod script;
+mod sip;
+mod tcp;
 
 use bytes::Bytes;
 use headway_apps::sip::message::parse_message;
@@ -14,16 +19,23 @@ use headway_sctp::Packet;
 use headway_tcp::{Checksum, Segment};
 
 pub use association::sctp_association;
+pub use endpoint::sctp_endpoint;
+pub use sip::{sip_agent, sip_stream};
+pub use tcp::tcp_connection;
 
 /// A named target.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target with the name of its corpus.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 9] = [
     ("sctp_packet", sctp_packet),
     ("sctp_association", sctp_association),
+    ("sctp_endpoint", sctp_endpoint),
     ("tcp_segment", tcp_segment),
+    ("tcp_connection", tcp_connection),
     ("sip_message", sip_message),
+    ("sip_stream", sip_stream),
+    ("sip_agent", sip_agent),
     ("run_spec", run_spec),
 ];
 
