@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{bytes, count, lay_over, real, result, spec};
+use common::{assert_table, bytes, count, figures, lay_over, result, spec};
 use headway_experiment::{RunSpec, run};
 use proptest::prelude::*;
 use serde_json::json;
@@ -152,31 +152,11 @@ fn a_table_of_runs() {
                 "transport": { "kind": "dcsctp", "delivery": delivery },
                 "path": { "loss": { "rate": loss } },
             }));
-            let n = |name| count(&result, name);
-            let us = |name| (real(&result, name) * 1e6).round() as u64;
-            writeln!(
-                table,
-                "{delivery:9} {:4} | {:5} {:6} {:7} | {:7} {:4} {:5} {:8} {:3} | {:5} {:7}",
-                loss * 100.0,
-                n("calls"),
-                us("psd_p50_s"),
-                us("psd_p95_s"),
-                n("retransmissions"),
-                n("fast_retransmissions"),
-                n("timed_retransmissions"),
-                n("needless_retransmissions"),
-                n("duplicates"),
-                n("timeouts"),
-                n("hol_blocked_messages"),
-            )
-            .unwrap();
+            write!(table, "{delivery:9} {:4} ", loss * 100.0).unwrap();
+            table += &figures(&result, 7, true);
         }
     }
-    let expected = include_str!("snapshots/dcsctp.txt");
-    assert!(
-        table == expected,
-        "the table of runs has changed; it is now:\n{table}"
-    );
+    assert_table(&table, include_str!("snapshots/dcsctp.txt"));
 }
 
 proptest! {

@@ -8,7 +8,7 @@ use headway_experiment::{RunSpec, run};
 use headway_sim::parallel_map;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-use support::{bytes, count, lay_over, real};
+use support::{assert_table, bytes, count, figures, lay_over, real};
 
 /// A run of ten seconds; `change` is laid over it.
 fn spec(change: Json) -> RunSpec {
@@ -154,30 +154,11 @@ fn a_table_of_runs() {
                 "path": { "loss": { "rate": loss } },
             })))
             .unwrap();
-            let n = |name| count(&result, name);
-            let us = |name| (real(&result, name) * 1e6).round() as u64;
-            writeln!(
-                table,
-                "{profile:14} {delivery:9} {:4} | {:5} {:6} {:6} | {:7} {:4} {:5} {:8} | {:5} {:7}",
-                loss * 100.0,
-                n("calls"),
-                us("psd_p50_s"),
-                us("psd_p95_s"),
-                n("retransmissions"),
-                n("fast_retransmissions"),
-                n("timed_retransmissions"),
-                n("needless_retransmissions"),
-                n("timeouts"),
-                n("hol_blocked_messages"),
-            )
-            .unwrap();
+            write!(table, "{profile:14} {delivery:9} {:4} ", loss * 100.0).unwrap();
+            table += &figures(&result, 6, false);
         }
     }
-    let expected = include_str!("snapshots/runs.txt");
-    assert!(
-        table == expected,
-        "the table of runs has changed; it is now:\n{table}"
-    );
+    assert_table(&table, include_str!("snapshots/runs.txt"));
 }
 
 proptest! {

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{bytes, count, lay_over, real, result, spec};
+use common::{assert_table, bytes, count, figures, lay_over, real, result, spec};
 use headway_experiment::{RunSpec, run};
 use proptest::prelude::*;
 use serde_json::json;
@@ -214,31 +214,12 @@ fn a_table_of_runs() {
                     "transport": transport,
                     "path": { "loss": { "rate": loss } },
                 }));
-                let n = |name| count(&result, name);
-                let us = |name| (real(&result, name) * 1e6).round() as u64;
-                writeln!(
-                    table,
-                    "{kind:15} {profile:12} {:5} | {:5} {:6} {:7} | {:7} {:4} {:5} {:8} | {:5} {:7}",
-                    loss * 100.0,
-                    n("calls"),
-                    us("psd_p50_s"),
-                    us("psd_p95_s"),
-                    n("retransmissions"),
-                    n("fast_retransmissions"),
-                    n("timed_retransmissions"),
-                    n("needless_retransmissions"),
-                    n("timeouts"),
-                    n("hol_blocked_messages"),
-                )
-                .unwrap();
+                write!(table, "{kind:15} {profile:12} {:5} ", loss * 100.0).unwrap();
+                table += &figures(&result, 7, false);
             }
         }
     }
-    let expected = include_str!("snapshots/streams.txt");
-    assert!(
-        table == expected,
-        "the table of runs has changed; it is now:\n{table}"
-    );
+    assert_table(&table, include_str!("snapshots/streams.txt"));
 }
 
 proptest! {

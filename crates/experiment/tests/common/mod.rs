@@ -1,25 +1,15 @@
-//! Specs from small changes to a base, and metrics by name.
+//! Specs from small changes to a base, and what all tests of whole runs share.
 
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
-use headway_experiment::results::{RunResult, Value};
-use headway_experiment::{Batches, RunSpec, run};
-use serde_json::{Value as Json, json};
+#[path = "../support/mod.rs"]
+mod support;
 
-/// Lays `change` over `base`. A table with a `kind` replaces the whole.
-pub(crate) fn lay_over(base: &mut Json, change: Json) {
-    match (base, change) {
-        (base @ Json::Object(_), Json::Object(change)) if change.contains_key("kind") => {
-            *base = Json::Object(change);
-        }
-        (Json::Object(base), Json::Object(change)) => {
-            for (key, value) in change {
-                lay_over(base.entry(key).or_insert(Json::Null), value);
-            }
-        }
-        (base, change) => *base = change,
-    }
-}
+use headway_experiment::results::RunResult;
+use headway_experiment::{RunSpec, run};
+use serde_json::{Value as Json, json};
+#[allow(unused_imports, reason = "each file of tests uses a part of it")]
+pub(crate) use support::{assert_table, bytes, count, figures, lay_over, real};
 
 /// A run of ten seconds over 20 ms with 5 % loss; `change` is laid over it.
 pub(crate) fn spec(change: Json) -> RunSpec {
@@ -42,35 +32,4 @@ pub(crate) fn spec(change: Json) -> RunSpec {
 
 pub(crate) fn result(change: Json) -> RunResult {
     run(&spec(change)).expect("it runs")
-}
-
-pub(crate) fn bytes(result: &RunResult) -> Vec<Vec<u8>> {
-    let batches = Batches::of(std::slice::from_ref(result)).unwrap();
-    [
-        &batches.runs,
-        &batches.distributions,
-        &batches.messages,
-        &batches.transactions,
-    ]
-    .map(|batch| Batches::encode(batch).unwrap())
-    .to_vec()
-}
-
-fn value(result: &RunResult, name: &str) -> Value {
-    let metric = result.metrics.iter().find(|m| m.name == name);
-    metric.unwrap_or_else(|| panic!("no metric {name}")).value
-}
-
-pub(crate) fn count(result: &RunResult, name: &str) -> u64 {
-    match value(result, name) {
-        Value::Count(n) => n,
-        other => panic!("{name} is {other:?}"),
-    }
-}
-
-pub(crate) fn real(result: &RunResult, name: &str) -> f64 {
-    match value(result, name) {
-        Value::Real(Some(x)) => x,
-        other => panic!("{name} is {other:?}"),
-    }
 }

@@ -22,6 +22,36 @@ pub(crate) fn lay_over(base: &mut Json, change: Json) {
     }
 }
 
+/// A line of a table of SIP runs, after what tells the run: integers, so that a
+/// change of behaviour shows. The 95th percentile has `width` digits; duplicates
+/// are a column only where asked for.
+pub(crate) fn figures(result: &RunResult, width: usize, with_duplicates: bool) -> String {
+    let n = |name| count(result, name);
+    let us = |name| (real(result, name) * 1e6).round() as u64;
+    let duplicates = with_duplicates.then(|| format!(" {:3}", n("duplicates")));
+    format!(
+        "| {:5} {:6} {:width$} | {:7} {:4} {:5} {:8}{} | {:5} {:7}\n",
+        n("calls"),
+        us("psd_p50_s"),
+        us("psd_p95_s"),
+        n("retransmissions"),
+        n("fast_retransmissions"),
+        n("timed_retransmissions"),
+        n("needless_retransmissions"),
+        duplicates.unwrap_or_default(),
+        n("timeouts"),
+        n("hol_blocked_messages"),
+    )
+}
+
+/// Fails, with the table as it is now, where it has changed.
+pub(crate) fn assert_table(table: &str, expected: &str) {
+    assert!(
+        table == expected,
+        "the table of runs has changed; it is now:\n{table}"
+    );
+}
+
 /// Every table of a result as it crosses into Python.
 pub(crate) fn bytes(result: &RunResult) -> Vec<Vec<u8>> {
     let batches = Batches::of(std::slice::from_ref(result)).unwrap();
