@@ -12,14 +12,19 @@ use headway_sansio::{Duration, Payload, Seed, Time};
 
 use crate::script::Script;
 
+/// The most beginnings of a stream that are tried.
+const BEGINNINGS: usize = 512;
+
 /// Where the first message of a stream ends does not depend on how much of the stream
-/// is there: once it is said, it is said of every longer beginning as well.
+/// is there: once it is said, it is said of every longer beginning as well. Of a long
+/// stream not every beginning is tried.
 ///
 /// # Panics
 /// Where that does not hold.
 pub fn sip_stream(data: &[u8]) {
     let mut said: Option<usize> = None;
-    for end in 0..=data.len() {
+    let step = data.len() / BEGINNINGS + 1;
+    for end in (0..data.len()).step_by(step).chain([data.len()]) {
         let now = message_length(&data[..end]);
         match (said, now) {
             (None, Ok(length)) => said = length,
