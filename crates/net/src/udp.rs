@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use bytes::Bytes;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg, setsockopt,
-    sockopt,
+    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, getsockopt, recvmmsg, sendmmsg,
+    setsockopt, sockopt,
 };
 
 use crate::{Interest, Registry, Token};
@@ -24,6 +24,10 @@ const LONGEST: usize = 65_535;
 /// What is asked of the kernel for each direction of a socket; it gives less
 /// where its own limit is lower.
 const SOCKET_BUFFER: usize = 4 << 20;
+
+/// How often a datagram is given to the kernel that meets errors. The first ones may
+/// be reports, which fail whatever is sent next; they come one by one.
+const TRIES: u64 = 4;
 
 /// Datagrams waiting for the socket; more than these are lost, as in a full
 /// interface queue.
@@ -50,7 +54,8 @@ pub struct UdpCounters {
     pub overflowed: u64,
     /// Datagrams that the kernel did not take.
     pub unsent: u64,
-    /// Reports that an earlier datagram found nobody (ICMP).
+    /// Reports that an earlier datagram found nobody (ICMP). There may have been more:
+    /// the kernel keeps one at a time, and one that meets a batch halfway it forgets.
     pub unreachable: u64,
 }
 
@@ -69,6 +74,8 @@ impl std::ops::AddAssign for UdpCounters {
 pub struct UdpPort {
     socket: UdpSocket,
     local: SocketAddr,
+    /// It talks IPv4 as well, although its own address is one of IPv6.
+    both_versions: bool,
     connected: bool,
     outbox: VecDeque<(SocketAddr, Bytes)>,
     counters: UdpCounters,
@@ -127,8 +134,13 @@ impl UdpPort {
         setsockopt(&socket, sockopt::RcvBuf, &SOCKET_BUFFER)?;
         setsockopt(&socket, sockopt::SndBuf, &SOCKET_BUFFER)?;
         setsockopt(&socket, sockopt::RxqOvfl, &1)?;
+        let local = socket.local_addr()?;
+        let both_versions = local.ip().is_unspecified()
+            && local.is_ipv6()
+            && !getsockopt(&socket, sockopt::Ipv6V6Only)?;
         Ok(Self {
-            local: socket.local_addr()?,
+            local,
+            both_versions,
             socket,
             connected,
             outbox: VecDeque::new(),
@@ -156,6 +168,14 @@ impl UdpPort {
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.local
+    }
+
+    /// Whether it talks both IPv4 and IPv6: it is bound to `[::]`, and the system does
+    /// not keep the two apart. IPv4 addresses are IPv4 addresses here all the same,
+    /// not IPv6 ones that stand for them (RFC 4291, section 2.5.5.2).
+    #[must_use]
+    pub fn talks_both_versions(&self) -> bool {
+        self.both_versions
     }
 
     /// What it counted so far.
@@ -247,45 +267,77 @@ impl UdpPort {
     }
 
     fn send_all(&mut self) -> io::Result<()> {
+        // What the datagram in front has met so far.
+        let mut errors = 0;
         while !self.outbox.is_empty() {
             match self.send_batch() {
                 Ok(0) | Err(Errno::EAGAIN | Errno::ENOBUFS) => return Ok(()),
                 Ok(sent) => {
                     self.outbox.drain(..sent);
                     self.counters.sent += sent as u64;
+                    // It went after all, so they were about others before it.
+                    self.counters.unreachable += std::mem::take(&mut errors);
                 }
                 Err(Errno::EINTR) => {}
-                // The report is about a datagram before; this one is tried again.
-                Err(error) if is_report(error) && self.connected => {
-                    self.counters.unreachable += 1;
-                }
-                // Too long, no route, forbidden: nothing for this one, but the
-                // socket is sound.
                 Err(Errno::EBADF | Errno::ENOTSOCK) => {
                     return Err(io::Error::from(Errno::EBADF));
                 }
+                Err(_) if errors + 1 < TRIES => errors += 1,
+                // Too long, no route, forbidden: nothing for this one, but the
+                // socket is sound.
                 Err(_) => {
                     self.outbox.pop_front();
                     self.counters.unsent += 1;
+                    errors = 0;
                 }
             }
         }
         Ok(())
     }
 
+    /// Gives the kernel what is in front of the outbox. Says how many it took.
     fn send_batch(&self) -> nix::Result<usize> {
         let count = self.outbox.len().min(BATCH);
+        if count == 1 {
+            return self.send_one();
+        }
         let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(count, None);
         let mut slices = Vec::with_capacity(count);
-        let mut addresses = Vec::with_capacity(count);
+        let mut addresses: Vec<Option<SockaddrStorage>> = Vec::with_capacity(count);
         for (to, payload) in self.outbox.iter().take(count) {
             slices.push([IoSlice::new(payload)]);
-            addresses.push((!self.connected).then(|| SockaddrStorage::from(*to)));
+            addresses.push((!self.connected).then(|| self.to_system(*to).into()));
         }
         let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
         let fd = self.socket.as_raw_fd();
         let sent = sendmmsg(fd, &mut headers, &slices, &addresses, [], flags)?;
         Ok(sent.count())
+    }
+
+    /// One datagram, for which nothing has to be allocated.
+    fn send_one(&self) -> nix::Result<usize> {
+        let Some((to, payload)) = self.outbox.front() else {
+            return Ok(0);
+        };
+        let sent = if self.connected {
+            self.socket.send(payload)
+        } else {
+            self.socket.send_to(payload, self.to_system(*to))
+        };
+        match sent {
+            Ok(_) => Ok(1),
+            Err(error) => Err(Errno::try_from(error).unwrap_or(Errno::EIO)),
+        }
+    }
+
+    /// An address as the socket takes it.
+    fn to_system(&self, address: SocketAddr) -> SocketAddr {
+        match address {
+            SocketAddr::V4(v4) if self.local.is_ipv6() => {
+                SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port())
+            }
+            other => other,
+        }
     }
 
     /// Whether datagrams wait for room in the socket.
@@ -313,9 +365,11 @@ fn to_std(address: &SockaddrStorage) -> Option<SocketAddr> {
     if let Some(v4) = address.as_sockaddr_in() {
         return Some(SocketAddr::V4((*v4).into()));
     }
-    address
-        .as_sockaddr_in6()
-        .map(|v6| SocketAddr::V6((*v6).into()))
+    let v6 = SocketAddrV6::from(*address.as_sockaddr_in6()?);
+    Some(match v6.ip().to_ipv4_mapped() {
+        Some(v4) => SocketAddr::new(v4.into(), v6.port()),
+        None => SocketAddr::V6(v6),
+    })
 }
 
 #[cfg(test)]

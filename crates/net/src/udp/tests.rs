@@ -118,3 +118,64 @@ fn version_6_works_with_the_same_buffers() {
     let senders: Vec<_> = came.iter().map(|datagram| datagram.from).collect();
     assert_eq!(senders, [from_v4.local(), a.local()]);
 }
+
+#[test]
+fn a_report_fails_no_other_datagram() {
+    let gone = UdpPort::bind(any()).unwrap().local();
+    let mut there = UdpPort::bind(any()).unwrap();
+    // A socket that is connected to nobody hears of reports where it asks for them.
+    let mut client = UdpPort::bind(any()).unwrap();
+    setsockopt(&client.socket, sockopt::Ipv4RecvErr, &true).unwrap();
+    for number in 0..10_u8 {
+        client.send(gone, Bytes::from_static(b"?"));
+        client.flush().unwrap();
+        client.send(there.local(), Bytes::from(vec![number]));
+        client.flush().unwrap();
+    }
+    let came = drain(&mut there, 10);
+    let numbers: Vec<u8> = came.iter().map(|datagram| datagram.payload[0]).collect();
+    assert_eq!(numbers, (0..10).collect::<Vec<u8>>());
+    let counted = client.counters();
+    assert_eq!((counted.sent, counted.unsent), (20, 0));
+    assert!(counted.unreachable >= 9, "{counted:?}");
+}
+
+#[test]
+fn an_error_of_its_own_ends_the_tries() {
+    let there = UdpPort::bind(any()).unwrap();
+    let mut port = UdpPort::connect(any(), there.local()).unwrap();
+    for _ in 0..3 {
+        port.send(there.local(), Bytes::from(vec![0; 65_508]));
+    }
+    port.flush().unwrap();
+    assert!(!port.is_blocked());
+    let counted = port.counters();
+    assert_eq!((counted.sent, counted.unsent), (0, 3));
+    assert_eq!(counted.unreachable, 0);
+}
+
+#[test]
+fn a_socket_of_both_versions_knows_ipv4_by_its_own_addresses() {
+    let Ok(mut both) = UdpPort::bind("[::]:0".parse().unwrap()) else {
+        // A machine without version 6 has nothing to test here.
+        return;
+    };
+    if !both.talks_both_versions() {
+        // One that keeps the versions apart neither (net.ipv6.bindv6only).
+        return;
+    }
+    let mut v4 = UdpPort::bind(any()).unwrap();
+    assert!(!v4.talks_both_versions());
+    let there = SocketAddr::from(([127, 0, 0, 1], both.local().port()));
+    v4.send(there, Bytes::from_static(b"hello"));
+    v4.flush().unwrap();
+    let came = drain(&mut both, 1);
+    assert_eq!(came[0].from, v4.local());
+    both.send(came[0].from, Bytes::from_static(b"hello yourself"));
+    both.flush().unwrap();
+    let came = drain(&mut v4, 1);
+    assert_eq!(
+        (came[0].from, &came[0].payload[..]),
+        (there, &b"hello yourself"[..])
+    );
+}
