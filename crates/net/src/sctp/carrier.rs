@@ -18,6 +18,17 @@ pub(super) trait Carrier: Send {
     /// Bytes before an SCTP packet on the wire, from the IP header on.
     fn header_bytes(&self) -> u32;
 
+    /// The method by which it finds errors at least as well as SCTP's checksum does,
+    /// by its number (RFC 9653, section 3), if it does and the user wants it used.
+    fn error_detection(&self) -> Option<u32> {
+        None
+    }
+
+    /// Whether there is a way to peers of both IP versions from any local address.
+    fn talks_both_versions(&self) -> bool {
+        false
+    }
+
     /// Descriptors to watch, for what comes and for room, by the index of their
     /// local address.
     ///
@@ -100,6 +111,10 @@ impl Carrier for Udp {
     fn header_bytes(&self) -> u32 {
         let overheads = self.ports.iter().map(|port| ip_overhead(&port.local()));
         overheads.max().unwrap_or_default()
+    }
+
+    fn talks_both_versions(&self) -> bool {
+        self.ports.iter().any(UdpPort::talks_both_versions)
     }
 
     fn descriptors(&self) -> io::Result<Vec<OwnedFd>> {

@@ -21,9 +21,12 @@ pub struct EndpointConfig {
     pub transport: Transport,
     /// SCTP ports on which peers may begin associations.
     pub listen: Vec<u16>,
-    /// The settings of all associations. Two are not the user's: `ip_header_bytes`
-    /// becomes what stands before SCTP packets here, and messages always come whole
-    /// (no `partial_delivery`).
+    /// The settings of all associations. Three are not the user's: `ip_header_bytes`
+    /// becomes what stands before SCTP packets here, `zero_checksum_method` follows
+    /// from what carries them, and messages always come whole (no
+    /// `partial_delivery`): [`recv`](super::Association::recv) has no way to tell of a
+    /// part. A message longer than twice `receive_buffer_bytes` ends its association,
+    /// so that none takes more memory than that.
     pub sctp: Config,
     /// Associations that wait for [`accept`](super::Endpoint::accept); peers beyond
     /// are aborted.

@@ -24,6 +24,10 @@ use crate::{Timeouts, UdpCounters};
 /// AES-GCM (RFC 6347, section 4.1; RFC 5288, section 3). DTLS 1.3 adds less.
 const RECORD_BYTES: u32 = 13 + 8 + 16;
 
+/// The number of SCTP over DTLS among the methods that find errors in packets
+/// without a checksum (RFC 9653, section 6).
+const SCTP_OVER_DTLS: u32 = 1;
+
 /// The longest UDP payload on a path of 1500 bytes.
 const LONGEST: usize = 1472;
 
@@ -72,6 +76,8 @@ pub(super) struct DtlsOverUdp {
     config: Arc<Config>,
     certificate: DtlsCertificate,
     trust: Trust,
+    /// Packets need no checksum of their own.
+    zero_checksum: bool,
     sessions: HashMap<Key, Session>,
     /// Sessions without a good certificate, the oldest first. Some are over.
     strangers: VecDeque<Key>,
@@ -99,6 +105,7 @@ impl DtlsOverUdp {
                 private_key: config.key.clone(),
             },
             trust: config.trust.clone(),
+            zero_checksum: config.zero_checksum,
             sessions: HashMap::new(),
             strangers: VecDeque::new(),
             timeouts: Timeouts::default(),
@@ -264,6 +271,15 @@ impl Carrier for DtlsOverUdp {
 
     fn header_bytes(&self) -> u32 {
         self.udp.header_bytes() + RECORD_BYTES
+    }
+
+    /// Every record is authenticated, and no box on the way sees the checksum.
+    fn error_detection(&self) -> Option<u32> {
+        self.zero_checksum.then_some(SCTP_OVER_DTLS)
+    }
+
+    fn talks_both_versions(&self) -> bool {
+        self.udp.talks_both_versions()
     }
 
     fn descriptors(&self) -> io::Result<Vec<OwnedFd>> {

@@ -33,6 +33,10 @@ pub struct NetworkStats {
     pub datagrams: UdpCounters,
     /// Datagrams that were no SCTP packets, or damaged ones.
     pub malformed: u64,
+    /// SCTP packets that came with zeros in place of a checksum (RFC 9653).
+    pub zero_checksums_received: u64,
+    /// SCTP packets that were sent so.
+    pub zero_checksums_sent: u64,
     /// Packets for peers whose address is forgotten.
     pub unaddressed: u64,
     /// Ports of peers that have changed and were learnt (RFC 6951, section 5.4).

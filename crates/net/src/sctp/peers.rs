@@ -17,15 +17,18 @@ const STRANGERS: usize = 1 << 16;
 /// This side's addresses, numbered from zero, and everybody else's.
 pub(super) struct Peers {
     local: Vec<SocketAddr>,
+    both_versions: bool,
     table: Mutex<AddressTable>,
 }
 
 impl Peers {
-    pub(super) fn new(local: Vec<SocketAddr>) -> Self {
+    /// `both_versions`: peers of either IP version are reached from any of `local`.
+    pub(super) fn new(local: Vec<SocketAddr>, both_versions: bool) -> Self {
         // An endpoint has a handful of addresses.
         let first = Address(local.len() as u32);
         Self {
             local,
+            both_versions,
             table: Mutex::new(AddressTable::new(first, STRANGERS)),
         }
     }
@@ -45,9 +48,8 @@ impl Peers {
 
     /// Whether this side can send to an address of this kind.
     pub(super) fn reaches(&self, ip: IpAddr) -> bool {
-        self.local
-            .iter()
-            .any(|local| local.is_ipv4() == ip.is_ipv4())
+        let mut local = self.local.iter();
+        self.both_versions || local.any(|local| local.is_ipv4() == ip.is_ipv4())
     }
 }
 
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn further_addresses_take_the_port_of_the_first() {
-        let peers = Peers::new(vec!["10.0.0.1:9899".parse().unwrap()]);
+        let peers = Peers::new(vec!["10.0.0.1:9899".parse().unwrap()], false);
         let heard = "10.0.0.2:4000".parse().unwrap();
         let first = peers.table().number(heard).unwrap();
         assert_eq!(peers.ip(Address(0)), Some([10, 0, 0, 1].into()));

@@ -15,7 +15,9 @@ use crate::{UdpCounters, UdpPort};
 const SCTP: i32 = 132;
 
 /// One raw socket for each local address. The kernel writes the IP header and
-/// puts fragments together; checksums are SCTP's own.
+/// puts fragments together; checksums are SCTP's own, which covers no IP header. Over
+/// IPv6, too, the kernel puts none in unless asked (`IPV6_CHECKSUM`; RFC 3542,
+/// section 3.1).
 pub(super) struct RawIp {
     sockets: Udp,
     versions: Vec<Version>,

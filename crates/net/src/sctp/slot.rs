@@ -11,7 +11,10 @@ use smallvec::SmallVec;
 use tokio::sync::Notify;
 
 use super::AssociationError;
-use super::window::{MESSAGE_BYTES, Narrowed};
+
+/// What an unread message takes beside its payload: its own record, and its share of
+/// the packet in which it came.
+const MESSAGE_BYTES: usize = 96;
 
 /// Notices that wait to be read; beyond, the oldest is dropped.
 const MOST_NOTICES: usize = 256;
@@ -95,8 +98,10 @@ impl Wakes {
 pub(super) struct Slot {
     pub(super) wakes: Arc<Wakes>,
     pub(super) inbox: VecDeque<Received>,
-    /// What `inbox` takes of the receive buffer.
+    /// What `inbox` takes.
     pub(super) inbox_bytes: usize,
+    /// The machine keeps further messages in the receive buffer.
+    pub(super) held: bool,
     pub(super) notices: VecDeque<Notice>,
     /// Streams of this side and of the peer, once the association is up.
     pub(super) streams: Option<(u16, u16)>,
@@ -112,12 +117,8 @@ pub(super) struct Slot {
     pub(super) blocked: bool,
     /// Somebody waits until all is acknowledged.
     pub(super) draining: bool,
-    /// The last SACK that announced less than the machine would have.
-    pub(super) narrowed: Option<Box<Narrowed>>,
     /// The tag that the peer puts into its packets.
     pub(super) tag: Option<u32>,
-    /// This side's port and the peer's.
-    pub(super) ports: (u16, u16),
     /// The peer's addresses, which are pinned in the table.
     pub(super) remotes: SmallVec<[(Address, SocketAddr); 2]>,
     /// How it stood at its end.

@@ -14,6 +14,7 @@ pub struct DtlsConfig {
     pub(super) certificate: Vec<u8>,
     pub(super) key: Vec<u8>,
     pub(super) trust: Trust,
+    pub(super) zero_checksum: bool,
 }
 
 /// Whose certificates are good.
@@ -70,7 +71,19 @@ impl DtlsConfig {
             certificate: own.to_vec(),
             key: secret.secret_der().to_vec(),
             trust,
+            zero_checksum: true,
         })
+    }
+
+    /// The same with SCTP's own checksum in all packets, both ways, although DTLS
+    /// finds every error already. Otherwise peers are offered that they leave it out,
+    /// and those that offer the same get packets without one (RFC 9653).
+    #[must_use]
+    pub fn with_checksums(self) -> Self {
+        Self {
+            zero_checksum: false,
+            ..self
+        }
     }
 }
 

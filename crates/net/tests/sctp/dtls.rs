@@ -11,13 +11,13 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use super::common::{echo, fast, loopback, ping, soon};
 
 /// Certificates of one test, in a folder that goes with it.
-struct Papers {
+pub(crate) struct Papers {
     folder: PathBuf,
     authority: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Papers {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("headway-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut params = CertificateParams::new(vec![]).unwrap();
@@ -28,12 +28,12 @@ impl Papers {
         Self { folder, authority }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
     /// A certificate and its key, signed by the authority or by itself.
-    fn issue(&self, name: &str, by_authority: bool, expired: bool) {
+    pub(crate) fn issue(&self, name: &str, by_authority: bool, expired: bool) {
         let mut params = CertificateParams::new(vec![format!("{name}.test")]).unwrap();
         if expired {
             params.not_before = rcgen::date_time_ymd(2001, 1, 1);
@@ -50,7 +50,7 @@ impl Papers {
     }
 
     /// Who has this certificate and trusts those signed by the authority.
-    fn by_authority(&self, name: &str) -> DtlsConfig {
+    pub(crate) fn by_authority(&self, name: &str) -> DtlsConfig {
         let path = |end: &str| self.path(&format!("{name}.{end}"));
         DtlsConfig::with_authorities(&path("pem"), &path("key"), &self.path("ca.pem")).unwrap()
     }
@@ -68,7 +68,7 @@ impl Drop for Papers {
     }
 }
 
-fn endpoint(dtls: DtlsConfig, listen: bool) -> Endpoint {
+pub(crate) fn endpoint(dtls: DtlsConfig, listen: bool) -> Endpoint {
     let config = EndpointConfig {
         transport: Transport::Dtls(dtls),
         listen: if listen { vec![7] } else { vec![] },

@@ -1,5 +1,6 @@
 //! Associations between endpoints on loopback, through the whole of the stack.
 
+mod checksum;
 mod common;
 mod dtls;
 mod ends;

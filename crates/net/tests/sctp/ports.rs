@@ -1,9 +1,10 @@
-//! Ports of the encapsulation that change on the way (RFC 6951, section 5.4).
+//! Addresses of peers, and ports of the encapsulation that change on the way (RFC
+//! 6951, section 5.4).
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use headway_net::sctp::{Config, Message, Peer};
+use headway_net::sctp::{Config, Endpoint, EndpointConfig, Message, Peer};
 use headway_sctp::{Chunk, Chunks, Init, Packet, Tsn};
 
 use super::common::{Way, client, fast, loopback, pair, ping, server, soon};
@@ -117,4 +118,43 @@ async fn a_flood_of_strangers_displaces_nobody() {
     assert_eq!(soon(far.recv()).await.unwrap().unwrap().payload, "so am I");
     assert_eq!(server.association_count(), 1);
     assert_eq!(near.stats().timeouts + far.stats().timeouts, 0);
+}
+
+/// An endpoint on `[::]` with a peer that has two addresses of IPv4.
+#[tokio::test]
+async fn a_socket_of_both_versions_reaches_all_of_a_peer() {
+    let anywhere: SocketAddr = "[::]:0".parse().unwrap();
+    let apart = std::fs::read_to_string("/proc/sys/net/ipv6/bindv6only");
+    if std::net::UdpSocket::bind(anywhere).is_err() || !apart.is_ok_and(|set| set.trim() == "0") {
+        // A machine without IPv6, or one that keeps the versions apart.
+        return;
+    }
+    let both = EndpointConfig::udp(anywhere).sctp(fast());
+    let homes: [SocketAddr; 2] = [1, 2].map(|n| ([127, 0, 0, n], 0).into());
+    let two = EndpointConfig {
+        local: homes.to_vec(),
+        ..EndpointConfig::udp(loopback()).sctp(fast())
+    };
+    for both_listens in [true, false] {
+        let (server, client) = match both_listens {
+            true => (both.clone(), two.clone()),
+            false => (two.clone(), both.clone()),
+        };
+        let server = Endpoint::bind(server.listen(7)).unwrap();
+        let client = Endpoint::bind(client).unwrap();
+        let port = server.local_addrs()[0].port();
+        let target = Peer::new(([127, 0, 0, 1], port).into(), 7);
+        let (far, near) =
+            soon(async { tokio::join!(server.accept(), client.connect(target)) }).await;
+        let (far, near) = (far.unwrap(), near.unwrap());
+        soon(near.send(Message::new("both"))).await.unwrap();
+        assert_eq!(soon(far.recv()).await.unwrap().unwrap().payload, "both");
+        let one = if both_listens { &far } else { &near };
+        let remotes: Vec<_> = one
+            .path_stats()
+            .iter()
+            .map(|path| path.remote.ip())
+            .collect();
+        assert_eq!(remotes, homes.map(|home| home.ip()));
+    }
 }

@@ -72,6 +72,7 @@ impl Core {
         let Some(slot) = self.slots.get_mut(&id) else {
             return;
         };
+        let mut full = false;
         match event {
             Event::Connected {
                 outbound_streams,
@@ -90,13 +91,18 @@ impl Core {
                     // What comes from a network has bytes.
                     Payload::Sized(_) => Bytes::new(),
                 };
-                self.unread += usize::from(slot.inbox.is_empty() && !slot.orphan);
                 slot.deliver(Received {
                     stream: message.stream,
                     ppid: message.ppid,
                     unordered: message.unordered,
                     payload,
                 });
+                // Handed out after the last look at the counters.
+                if let Some((stats, _)) = slot.last.as_deref_mut() {
+                    stats.messages_received += 1;
+                }
+                // One that is over hands out all it has, and is gone.
+                full = slot.inbox_bytes >= self.most_unread && slot.end.is_none();
             }
             Event::PeerShutdown => {
                 slot.peer_shutdown = true;
@@ -111,6 +117,9 @@ impl Core {
         if let Some(end) = end {
             slot.last = last.map(Box::new);
             slot.finish(end);
+            self.hold(id, false);
+        } else if full {
+            self.hold(id, true);
         }
     }
 
@@ -131,8 +140,6 @@ impl Core {
         }
         let mut table = self.peers.table();
         let numbers = (0..association.path_count()).filter_map(|n| association.path(n));
-        let (local_port, remote_port) = association.ports();
-        slot.narrowed = None;
         let mut remotes = SmallVec::new();
         for Address(number) in numbers.map(|path| path.remote) {
             let number = Address(number);
@@ -149,13 +156,8 @@ impl Core {
             table.pin(number);
             remotes.push((number, socket));
         }
-        slot.ports = (local_port, remote_port);
         for (number, _) in std::mem::replace(&mut slot.remotes, remotes) {
             table.unpin(number);
-            self.by_peer.remove(&(local_port, remote_port, number));
-        }
-        for (number, _) in &slot.remotes {
-            self.by_peer.insert((local_port, remote_port, *number), id);
         }
     }
 
@@ -174,11 +176,8 @@ impl Core {
         let mut table = self.peers.table();
         for (number, _) in slot.remotes.drain(..) {
             table.unpin(number);
-            let (local_port, remote_port) = slot.ports;
-            self.by_peer.remove(&(local_port, remote_port, number));
         }
         drop(table);
-        slot.narrowed = None;
         if let Some(tag) = slot.tag.take()
             && self.by_tag.get(&tag) == Some(&id)
         {
@@ -200,8 +199,8 @@ impl Core {
         let Some(slot) = self.slots.get_mut(&id) else {
             return;
         };
+        // Where the machine holds messages, there are some here as well.
         let unread = !slot.inbox.is_empty();
-        self.unread -= usize::from(unread);
         if slot.gone {
             self.slots.remove(&id);
             return;
@@ -209,6 +208,8 @@ impl Core {
         slot.orphan = true;
         slot.inbox.clear();
         slot.inbox_bytes = 0;
+        // They are thrown away.
+        self.hold(id, false);
         let now = self.now();
         self.machine.with(now, id, |machine| {
             if unread {

@@ -18,7 +18,7 @@ use crate::Clock;
 use crate::sctp::carrier::{Arrival, Carrier};
 use crate::sctp::peers::Peers;
 use crate::sctp::slot::{Received, Slot};
-use crate::sctp::{EndpointConfig, NetworkStats, window};
+use crate::sctp::{EndpointConfig, NetworkStats};
 
 pub(in crate::sctp) struct Core {
     pub(in crate::sctp) machine: Endpoint,
@@ -26,12 +26,6 @@ pub(in crate::sctp) struct Core {
     pub(in crate::sctp) peers: Arc<Peers>,
     pub(in crate::sctp) slots: HashMap<AssociationId, Slot>,
     by_tag: HashMap<u32, AssociationId>,
-    /// Associations by this side's port, the peer's port and an address of the peer.
-    by_peer: HashMap<(u16, u16, Address), AssociationId>,
-    /// Those whose users have read so much that their peers should know.
-    opened: Vec<AssociationId>,
-    /// Associations with messages that were not read.
-    unread: usize,
     /// Associations that peers began and no user has yet.
     pub(in crate::sctp) waiting: VecDeque<AssociationId>,
     pub(in crate::sctp) accepting: Arc<Notify>,
@@ -40,8 +34,11 @@ pub(in crate::sctp) struct Core {
     /// Those of which somebody waits for room, or for the last acknowledgement.
     blocked: Vec<AssociationId>,
     backlog: usize,
-    /// The receive buffer of each association.
-    buffer_bytes: u32,
+    /// Packets may come without a checksum.
+    zero_checksums: bool,
+    /// Where so much of an association waits here for its user, its further messages
+    /// wait in the machine's receive buffer, which closes the peer's window.
+    most_unread: usize,
     clock: Clock,
     /// The driver, while it sleeps.
     pub(in crate::sctp) driver: Option<Waker>,
@@ -68,7 +65,7 @@ impl Core {
         secret: [u8; 32],
     ) -> Self {
         let local = carrier.local();
-        let peers = Arc::new(Peers::new(local.clone()));
+        let peers = Arc::new(Peers::new(local.clone(), carrier.talks_both_versions()));
         let host = Host {
             addresses: (0..local.len() as u32).map(Address).collect(),
             book: Arc::clone(&peers) as Arc<_>,
@@ -76,7 +73,10 @@ impl Core {
         let mut sctp = config.sctp;
         sctp.ip_header_bytes = carrier.header_bytes();
         sctp.partial_delivery = false;
-        let buffer_bytes = sctp.receive_buffer_bytes;
+        sctp.zero_checksum_method = carrier.error_detection();
+        let zero_checksums = sctp.zero_checksum_method.is_some();
+        // What is taken off the machine in one go should be worth a SACK of its own.
+        let most_unread = sctp.receive_buffer_bytes as usize / 4;
         let mut machine = Endpoint::new(Arc::new(sctp), Arc::new(host), secret);
         machine.limit_associations(config.most_associations);
         for port in config.listen {
@@ -88,15 +88,13 @@ impl Core {
             peers,
             slots: HashMap::new(),
             by_tag: HashMap::new(),
-            by_peer: HashMap::new(),
-            opened: Vec::new(),
-            unread: 0,
             waiting: VecDeque::new(),
             accepting: Arc::default(),
             idle: Arc::default(),
             blocked: Vec::new(),
             backlog: config.backlog,
-            buffer_bytes,
+            zero_checksums,
+            most_unread,
             clock,
             driver: None,
             closed: false,
@@ -147,21 +145,23 @@ impl Core {
             from,
             packet: bytes,
         } = arrival;
-        let Ok(mut packet) = Packet::decode(&bytes) else {
+        let decoded = if self.zero_checksums {
+            Packet::decode_with_zero_checksum(&bytes)
+        } else {
+            Packet::decode(&bytes)
+        };
+        let Ok(packet) = decoded else {
             self.network.malformed += 1;
             return;
         };
+        if bytes[8..12] == [0; 4] {
+            self.network.zero_checksums_received += 1;
+        }
         let origin = Origin {
             tag: packet.verification_tag,
             from,
         };
         let owner = self.owner(&packet);
-        if let Some(id) = owner
-            && self.refuses(id, &mut packet)
-            && packet.chunks.is_empty()
-        {
-            return;
-        }
         let Some((source, moved)) = self.source(owner, from) else {
             return;
         };
@@ -197,33 +197,29 @@ impl Core {
         (ports == (packet.destination_port, packet.source_port)).then_some(id)
     }
 
-    /// Drops the DATA of a packet that does not fit beside what the user has not
-    /// read. Says whether there was any.
-    fn refuses(&mut self, id: AssociationId, packet: &mut Packet) -> bool {
-        let buffer_bytes = self.buffer_bytes;
-        let slot = self.slots.get(&id);
-        let refused = slot.is_some_and(|slot| window::refuse(slot, buffer_bytes, packet));
-        if refused {
-            // The peer is told again that the window is closed.
-            if self.opened.last() != Some(&id) {
-                self.opened.push(id);
-            }
-        }
-        refused
-    }
-
     /// The next message of an association, and what its reading brings about.
     pub(in crate::sctp) fn read(&mut self, id: AssociationId) -> Option<Received> {
         let slot = self.slots.get_mut(&id)?;
         let message = slot.take()?;
-        if slot.inbox.is_empty() {
-            self.unread -= 1;
-        }
-        if window::has_opened(slot, self.buffer_bytes) {
-            self.opened.push(id);
+        if slot.held && slot.inbox.is_empty() {
+            self.hold(id, false);
+            let now = self.now();
+            self.hear(now, None);
+            // The peer may have to be told that its window is open again.
             self.wake();
         }
         Some(message)
+    }
+
+    /// Has the machine keep the messages of an association, or hand them out again.
+    fn hold(&mut self, id: AssociationId, held: bool) {
+        let now = self.now();
+        if let Some(slot) = self.slots.get_mut(&id)
+            && slot.held != held
+        {
+            slot.held = held;
+            self.machine.hold(now, id, held);
+        }
     }
 
     /// By which number the machine knows the sender. A packet with the right tag
@@ -273,18 +269,8 @@ impl Core {
     }
 
     fn transmit(&mut self, now: Time) {
-        while let Some(mut datagram) = self.machine.poll_transmit() {
-            if self.unread > 0 {
-                self.narrow(&mut datagram);
-            }
+        while let Some(datagram) = self.machine.poll_transmit() {
             self.launch(now, &datagram);
-        }
-        for id in std::mem::take(&mut self.opened) {
-            let buffer_bytes = self.buffer_bytes;
-            let slot = self.slots.get_mut(&id).filter(|slot| !slot.gone);
-            if let Some(update) = slot.and_then(|slot| window::update(slot, buffer_bytes)) {
-                self.launch(now, &update);
-            }
         }
     }
 
@@ -294,23 +280,14 @@ impl Core {
             return;
         };
         let mut bytes = Vec::with_capacity(datagram.body.size_bytes() as usize);
-        datagram.body.encode(&mut bytes);
+        if self.machine.omits_checksum(datagram) {
+            datagram.body.encode_without_checksum(&mut bytes);
+            self.network.zero_checksums_sent += 1;
+        } else {
+            datagram.body.encode(&mut bytes);
+        }
         let local = datagram.source.0 as usize;
         self.carrier.send(now, local, to, Bytes::from(bytes));
-    }
-
-    /// Lets a SACK announce what the association's user leaves of the buffer.
-    fn narrow(&mut self, datagram: &mut Datagram<Packet>) {
-        let packet = &datagram.body;
-        let peer = (
-            packet.source_port,
-            packet.destination_port,
-            datagram.destination,
-        );
-        let id = self.by_peer.get(&peer);
-        if let Some(slot) = id.and_then(|id| self.slots.get_mut(id)) {
-            window::narrow(slot, self.buffer_bytes, datagram);
-        }
     }
 
     /// Wakes senders for whom there is room again.
