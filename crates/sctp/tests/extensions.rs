@@ -5,8 +5,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use common::weather::{Weather, weather};
 use common::{End, Pair};
-use headway_sansio::{Chance, Duration, Payload, Seed, Time};
+use headway_sansio::{Duration, Payload, Time};
 use headway_sctp::{
     AssociationState, Config, Event, Message, Mid, Part, Reliability, Scheduler, SendError, Tsn,
 };
@@ -22,46 +23,6 @@ const SCHEDULERS: [Scheduler; 6] = [
     Scheduler::FairBandwidth,
     Scheduler::WeightedFair,
 ];
-
-/// What the network does to each packet, each way.
-#[derive(Clone, Debug)]
-struct Weather {
-    seed: u64,
-    loss: f64,
-    duplication: f64,
-    reordering: f64,
-}
-
-impl Weather {
-    fn wire(&self) -> common::Wire {
-        let mut random = Seed::new(self.seed).stream("weather");
-        let loss = Chance::new(self.loss);
-        let duplication = Chance::new(self.duplication);
-        let reordering = Chance::new(self.reordering);
-        Box::new(move |_, _, _| {
-            let copies = usize::from(!random.happens(loss));
-            let copies = copies + usize::from(random.happens(duplication));
-            (0..copies)
-                .map(|_| {
-                    let late = random.happens(reordering);
-                    let extra = Duration::from_micros(random.below(60_000));
-                    common::DELAY + if late { extra } else { Duration::ZERO }
-                })
-                .collect()
-        })
-    }
-}
-
-fn weather() -> impl Strategy<Value = Weather> {
-    (any::<u64>(), 0.0..0.2, 0.0..0.2, 0.0..0.3).prop_map(
-        |(seed, loss, duplication, reordering)| Weather {
-            seed,
-            loss,
-            duplication,
-            reordering,
-        },
-    )
-}
 
 fn configs() -> impl Strategy<Value = Config> {
     (
@@ -376,7 +337,7 @@ proptest! {
 
     #[test]
     fn nothing_lost_twice_torn_or_out_of_order(
-        config in configs(), weather in weather(), plan in plan(), sized: bool,
+        config in configs(), weather in weather(0.2, 0.2), plan in plan(), sized: bool,
     ) {
         let (pair, taken) = run(&config, &weather, &plan, sized);
         check(&pair, &taken, &plan, sized)?;
@@ -387,7 +348,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn equal_seeds_give_equal_runs(config in configs(), weather in weather(), plan in plan()) {
+    fn equal_seeds_give_equal_runs(config in configs(), weather in weather(0.2, 0.2), plan in plan()) {
         let (first, _) = run(&config, &weather, &plan, true);
         let (second, _) = run(&config, &weather, &plan, true);
         prop_assert_eq!(first.log, second.log);
@@ -398,7 +359,7 @@ proptest! {
 #[test]
 fn the_cases_reach_what_they_are_about() {
     let mut runner = TestRunner::deterministic();
-    let cases = (configs(), weather(), plan());
+    let cases = (configs(), weather(0.2, 0.2), plan());
     let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
     for _ in 0..150 {
         let (config, weather, plan) = cases.new_tree(&mut runner).unwrap().current();

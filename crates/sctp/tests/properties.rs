@@ -2,53 +2,14 @@
 
 mod common;
 
+use common::weather::{Weather, weather};
 use common::{End, Pair};
-use headway_sansio::{Chance, Duration, Payload, Seed, Time};
+use headway_sansio::{Duration, Payload, Time};
 use headway_sctp::{
     AssociationState, Config, CwndWhenLimited, Event, Message, Received, RepeatFastRetransmit,
     Scheduler, Tsn,
 };
 use proptest::prelude::*;
-
-/// What the network does to each packet, each way.
-#[derive(Clone, Debug)]
-struct Weather {
-    seed: u64,
-    loss: f64,
-    duplication: f64,
-    reordering: f64,
-}
-
-impl Weather {
-    fn wire(&self) -> common::Wire {
-        let mut random = Seed::new(self.seed).stream("weather");
-        let loss = Chance::new(self.loss);
-        let duplication = Chance::new(self.duplication);
-        let reordering = Chance::new(self.reordering);
-        Box::new(move |_, _, _| {
-            let copies = if random.happens(loss) { 0 } else { 1 };
-            let copies = copies + usize::from(random.happens(duplication));
-            (0..copies)
-                .map(|_| {
-                    let late = random.happens(reordering);
-                    let extra = Duration::from_micros(random.below(60_000));
-                    common::DELAY + if late { extra } else { Duration::ZERO }
-                })
-                .collect()
-        })
-    }
-}
-
-fn weather() -> impl Strategy<Value = Weather> {
-    (any::<u64>(), 0.0..0.3, 0.0..0.3, 0.0..0.3).prop_map(
-        |(seed, loss, duplication, reordering)| Weather {
-            seed,
-            loss,
-            duplication,
-            reordering,
-        },
-    )
-}
 
 fn configs() -> impl Strategy<Value = Config> {
     let profile = prop::sample::select(headway_sctp::PROFILES.to_vec());
@@ -206,7 +167,7 @@ proptest! {
 
     #[test]
     fn each_message_once_whole_and_in_order(
-        config in configs(), weather in weather(), plan in plan(), sized: bool, encoded: bool,
+        config in configs(), weather in weather(0.3, 0.3), plan in plan(), sized: bool, encoded: bool,
     ) {
         // Payload comes out of the codec as bytes.
         let sized = sized && !encoded;
@@ -220,7 +181,7 @@ proptest! {
 
     #[test]
     fn structured_and_encoded_packets_behave_alike(
-        config in configs(), weather in weather(), plan in plan(),
+        config in configs(), weather in weather(0.3, 0.3), plan in plan(),
     ) {
         let structured = run(&config, &weather, &plan, true, false);
         let encoded = run(&config, &weather, &plan, true, true);
@@ -230,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_seeds_give_equal_runs(config in configs(), weather in weather(), plan in plan()) {
+    fn equal_seeds_give_equal_runs(config in configs(), weather in weather(0.3, 0.3), plan in plan()) {
         let first = run(&config, &weather, &plan, true, false);
         let second = run(&config, &weather, &plan, true, false);
         prop_assert_eq!(first.log, second.log);

@@ -6,6 +6,7 @@
     reason = "each test file uses its own part"
 )]
 
+pub mod weather;
 pub mod world;
 
 use std::collections::BTreeMap;
