@@ -65,11 +65,11 @@ class Capture:
                 # Ports change from cell to cell.
                 *("-d", f"udp.port=={PORTS.start}-{PORTS.stop - 1},sctp"),
                 *("-o", "sctp.checksum:crc-32c"),
-                # Message contents are nobody's protocol.
-                *("--disable-protocol", "nbap", "--disable-heuristic", "jxta_sctp"),
+                # Message contents are nobody's protocol, and are not to be taken for one.
+                *("-o", "sctp.ulp_dissection:FALSE", "-o", "sctp.reassembly:FALSE"),
                 *("-Y", "sctp", "-T", "fields", "-E", "separator=|", "-E", "occurrence=a"),
                 *("-e", "frame.number", "-e", "udp.port", "-e", "sctp.checksum.status"),
-                *("-e", "_ws.malformed", "-e", "_ws.expert.message"),
+                *("-e", "_ws.malformed", "-e", "_ws.expert.message", "-e", "sctp.chunk_type"),
             ],
             check=True,
             capture_output=True,
@@ -77,16 +77,17 @@ class Capture:
         ).stdout
         count, remarks = 0, []
         for line in told.splitlines():
-            number, ends, checksum, malformed, experts = (line.split("|") + [""] * 5)[:5]
+            number, ends, checksum, malformed, experts, chunks = line.split("|")
             # Others may have used other ports of the range.
             if ports.isdisjoint(map(int, ends.split(","))):
                 continue
             count += 1
+            packet = f"packet {number} (chunks {chunks})"
             # 1 is good; 0 is bad, 2 not looked at.
             if checksum != "1" or malformed:
-                remarks.append(f"packet {number}: checksum {checksum}, malformed {malformed!r}")
+                remarks.append(f"{packet}: checksum {checksum}, malformed {malformed!r}")
             if experts and not any(word in experts for word in HARMLESS):
-                remarks.append(f"packet {number}: {experts}")
+                remarks.append(f"{packet}: {experts}")
         return count, remarks
 
 
