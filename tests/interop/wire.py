@@ -25,8 +25,8 @@ HARMLESS = (
 
 
 HEARTBEATS = frozenset({"4", "5"})
-"""HEARTBEAT and HEARTBEAT ACK, with content that only their sender understands: tshark finds
-some of it malformed (see `docs/interop.md`)."""
+"""HEARTBEAT and HEARTBEAT ACK: pion's lack the Heartbeat Info, which tshark calls malformed (see
+`docs/interop.md`)."""
 
 
 class NotPermitted(RuntimeError):
