@@ -335,6 +335,9 @@ impl Association {
         };
         let number = reconfig.next;
         reconfig.next = number.wrapping_add(1);
+        if matches!(request, ReconfigRequest::ResetOutgoing(_)) {
+            self.outbound.turn_streams();
+        }
         let content = match &request {
             ReconfigRequest::ResetOutgoing(streams) => Reconfiguration::OutgoingReset {
                 number,

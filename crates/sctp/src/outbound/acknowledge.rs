@@ -74,7 +74,7 @@ impl Outbound {
         }
         self.first = self.first.plus(count);
         progress.advanced = count > 0;
-        self.forward.shift(count);
+        self.forward.shift(count, self.first);
         spans::shift(&mut self.acked, count);
     }
 

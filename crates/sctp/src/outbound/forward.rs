@@ -21,11 +21,16 @@ pub(crate) struct Forward {
     pub(crate) due: bool,
     /// The point that the peer was last told of, and when.
     told: Option<(Tsn, Time)>,
+    /// The last TSN before streams begin anew, until the peer has come so far.
+    turn: Option<Tsn>,
 }
 
 impl Forward {
-    /// The cumulative TSN moved on by so many chunks.
-    pub(super) fn shift(&mut self, count: u32) {
+    /// The cumulative TSN moved on by so many chunks; `first` is what comes behind it.
+    pub(super) fn shift(&mut self, count: u32, first: Tsn) {
+        if self.turn.is_some_and(|turn| turn.precedes(first)) {
+            self.turn = None;
+        }
         self.reach = self.reach.saturating_sub(count);
         if self.reach == 0 {
             self.due = false;
@@ -44,13 +49,23 @@ impl Outbound {
         self.forward.reach > 0
     }
 
+    /// The peer is asked to let streams begin anew behind the last TSN (RFC 6525,
+    /// section 5.1.2, rule A3). Until it has come so far it is moved no further: a
+    /// FORWARD-TSN that goes on names numbers of the streams' old life, and a peer
+    /// that has done the reset by then would skip those of the new one.
+    pub(crate) fn turn_streams(&mut self) {
+        self.forward.turn = Some(self.next_tsn().previous());
+    }
+
     /// Moves the Advanced.Peer.Ack.Point as far as it goes (rule C2), and has the
     /// peer told where that is news to it, or where the last telling may have been
     /// lost: it is that much ago at least.
     pub(crate) fn advance_point(&mut self, now: Time, patience: Duration) {
+        let turn = self.forward.turn;
         let reach = &mut self.forward.reach;
         while let Some(next) = self.sent.get(*reach as usize)
             && next.state == SentState::Abandoned
+            && turn.is_none_or(|turn| !turn.precedes(next.chunk.tsn))
         {
             *reach += 1;
         }
