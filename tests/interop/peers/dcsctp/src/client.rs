@@ -61,9 +61,11 @@ pub(crate) fn connect(settings: &Settings) -> io::Result<()> {
         client.last_came,
         client.link.ended.as_deref().unwrap_or_default(),
     );
-    while settings.linger {
+    if settings.linger {
         // A peer that has not heard of the end is still answered.
-        client.link.step(Duration::from_secs(1))?;
+        loop {
+            client.link.step(Duration::from_secs(1))?;
+        }
     }
     Ok(())
 }
