@@ -26,9 +26,9 @@ def whole(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session")
 def headway_net() -> Path:
     """The binary, built as `cargo test` builds it, so that nothing is built twice."""
-    # All packages, so that they have the same features as there.
+    # All packages and one test, so that they have the same features as there.
     command = ["cargo", "build", "--quiet", "--locked", "--profile", "test", "--workspace"]
-    command += ["--exclude", "headway-py", "--bin", "headway-net"]
+    command += ["--exclude", "headway-py", "--bin", "headway-net", "--test", "settings"]
     subprocess.run(command, cwd=ROOT, check=True)
     return ROOT / "target" / "debug" / "headway-net"
 
