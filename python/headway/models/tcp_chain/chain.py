@@ -201,6 +201,12 @@ def _prepared(
     )
 
 
+# Claims ask for the same points of the papers' grid again and again.
+@lru_cache(maxsize=64)
+def _solved(loss: float, *prepared: Any) -> ChainResult:
+    return _prepared(*prepared).solve(loss)
+
+
 def solve(
     flow: CbrFlow,
     rtt_s: float,
@@ -214,7 +220,8 @@ def solve(
 ) -> ChainResult:
     """One point of the chain; the arguments are those of `TcpChain`."""
     chosen = variant(named, **switches)
-    chain = _prepared(
+    return _solved(
+        loss,
         flow,
         exact(rtt_s),
         None if timeout_s is None else exact(timeout_s),
@@ -222,4 +229,3 @@ def solve(
         points_per_packet,
         chosen,
     )
-    return chain.solve(loss)
