@@ -14,7 +14,12 @@ pub(super) struct Interleaved {
     messages: BTreeMap<Key, Partial>,
     bytes: u32,
     pieces: u32,
+    /// The last unordered message of a stream that will not be finished.
+    skipped: BTreeMap<u16, Mid>,
 }
+
+/// So far behind the last skipped message one of its own pieces may come late.
+const LATE_MIDS: u32 = 1024;
 
 /// Stream, whether unordered, message.
 type Key = (u16, bool, u32);
@@ -60,6 +65,9 @@ impl Interleaved {
         numbers: Interleaving,
     ) -> Result<Outcome, Contradiction> {
         let key = (chunk.stream, chunk.unordered, numbers.mid.0);
+        if chunk.unordered && self.is_late(chunk.stream, numbers.mid) {
+            return Ok(Outcome::Nothing);
+        }
         let message = self.messages.entry(key).or_default();
         message.check(chunk, numbers.fsn)?;
         let place = message.place(numbers.fsn);
@@ -100,6 +108,30 @@ impl Interleaved {
         let whole = message.into_received(key, now);
         self.bytes -= whole.payload.len() as u32;
         Ok(Outcome::Whole(whole))
+    }
+
+    /// Whether a piece is of an unordered message that was skipped. With several streams
+    /// taking turns a message's last pieces may have TSNs behind the point to which the
+    /// peer moved this side on, and nothing else is said of them. Messages of a stream do
+    /// not mix (RFC 8260, section 2.2.2), so that what is before a skipped one is over.
+    fn is_late(&mut self, stream: u16, mid: Mid) -> bool {
+        let Some(&last) = self.skipped.get(&stream) else {
+            return false;
+        };
+        if last.precedes(mid) {
+            // Long before numbers come round again nothing is late any more.
+            if mid.0.wrapping_sub(last.0) > LATE_MIDS {
+                self.skipped.remove(&stream);
+            }
+            return false;
+        }
+        last.0.wrapping_sub(mid.0) < LATE_MIDS
+    }
+
+    /// Streams begin anew, or all where none is named: their numbers do as well.
+    pub(super) fn restart(&mut self, streams: &[u16]) {
+        self.skipped
+            .retain(|stream, _| !(streams.is_empty() || streams.contains(stream)));
     }
 
     /// Gives out what there is without a gap of a message that comes in parts.
@@ -167,6 +199,9 @@ impl Interleaved {
         last: Mid,
         events: &mut VecDeque<Event>,
     ) {
+        if unordered {
+            self.skipped.insert(stream, last);
+        }
         let of_stream = (stream, unordered, 0)..=(stream, unordered, u32::MAX);
         let gone: Vec<Key> = self
             .messages

@@ -120,6 +120,7 @@ impl Inbound {
     /// streams where none is named (RFC 6525, section 5.2.2).
     pub(crate) fn restart_streams(&mut self, streams: &[u16]) {
         self.streams.restart(streams);
+        self.interleaved.restart(streams);
     }
 
     /// Expects this TSN next, and message zero in every stream; what is not whole
