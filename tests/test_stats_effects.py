@@ -12,7 +12,6 @@ from headway.stats import (
     Judgement,
     cliffs_delta,
     compare,
-    correlation_terms,
     equivalence,
     interval,
     least_squares,
@@ -140,27 +139,6 @@ def test_regression_finds_what_is_there() -> None:
     assert fit["coefficient"].to_list() == pytest.approx([0.1, 3, 0.03, -0.02], abs=0.015, rel=0.1)
     assert fit["p_value"][2] < 0.001
     assert least_squares(regression_runs(0.0), "p95", terms)["p_value"][2] > 0.05
-
-
-def test_regression_is_that_of_statsmodels() -> None:
-    from statsmodels.regression.linear_model import OLS
-
-    runs = regression_runs(0.004)
-    coded = correlation_terms(runs, ["loss", "corr", "delivery"])
-    peer = OLS(runs["p95"].to_numpy(), np.column_stack([np.ones(len(runs)), *coded.values()])).fit()
-    fit = least_squares(runs, "p95", ["loss", "corr", "delivery"])
-    ends = peer.conf_int(0.05)
-    robust = peer.get_robustcov_results(cov_type="HC3")
-    for column, expected in {
-        "coefficient": peer.params,
-        "standard_error": peer.bse,
-        "t": peer.tvalues,
-        "p_value": peer.pvalues,
-        "ci_low": ends[:, 0],
-        "ci_high": ends[:, 1],
-        "p_value_robust": robust.pvalues,
-    }.items():
-        assert fit[column].to_list() == pytest.approx(list(expected), rel=1e-9, abs=1e-300), column
 
 
 def test_resampled_regression_is_the_regression_of_the_resample() -> None:

@@ -15,20 +15,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-const SCHEDULERS: [Scheduler; 6] = [
-    Scheduler::FirstCome,
-    Scheduler::RoundRobin,
-    Scheduler::RoundRobinPacket,
-    Scheduler::Priority,
-    Scheduler::FairBandwidth,
-    Scheduler::WeightedFair,
-];
-
 fn configs() -> impl Strategy<Value = Config> {
     (
         prop::sample::select(headway_sctp::PROFILES.to_vec()),
         prop::sample::select(vec![None, Some(Tsn(u32::MAX - 5)), Some(Tsn(0x7fff_fff0))]),
-        prop::sample::select(SCHEDULERS.to_vec()),
+        prop::sample::select(Scheduler::ALL.to_vec()),
         (any::<bool>(), any::<bool>(), any::<bool>()),
         600u32..1600,
         prop::sample::select(vec![20_000u32, 100_000, 400_000]),
@@ -94,7 +85,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         12 => send.prop_map(|(stream, unordered, bytes, reliability, immediate_sack)| Deed::Send {
             stream, unordered, bytes, reliability, immediate_sack,
         }),
-        1 => prop::sample::select(SCHEDULERS.to_vec()).prop_map(Deed::Schedule),
+        1 => prop::sample::select(Scheduler::ALL.to_vec()).prop_map(Deed::Schedule),
         1 => (0u16..8, 0u16..4).prop_map(|(stream, value)| Deed::Priority(stream, value)),
         1 => (0u16..8, 0u16..6).prop_map(|(stream, value)| Deed::Weight(stream, value)),
     ]

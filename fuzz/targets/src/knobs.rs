@@ -5,15 +5,6 @@ use headway_sctp::{Config, Scheduler};
 pub(crate) const RECEIVE_BUFFER_BYTES: u32 = 1 << 14;
 pub(crate) const SEND_BUFFER_BYTES: u32 = 1 << 16;
 
-const SCHEDULERS: [Scheduler; 6] = [
-    Scheduler::FirstCome,
-    Scheduler::RoundRobin,
-    Scheduler::RoundRobinPacket,
-    Scheduler::Priority,
-    Scheduler::FairBandwidth,
-    Scheduler::WeightedFair,
-];
-
 /// Chooses the profile by the low three bits, I-DATA by the fourth, partial
 /// reliability and delivery in parts by the fifth, and the scheduler by the rest.
 pub(crate) fn config(choice: u8) -> Config {
@@ -33,5 +24,5 @@ pub(crate) fn config(choice: u8) -> Config {
 }
 
 pub(crate) fn scheduler(choice: u8) -> Scheduler {
-    SCHEDULERS[usize::from(choice) % SCHEDULERS.len()]
+    Scheduler::ALL[usize::from(choice) % Scheduler::ALL.len()]
 }

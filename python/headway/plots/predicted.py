@@ -14,6 +14,7 @@ from headway.errors import UserError
 from headway.plots.columns import Column, Scale, scale_of
 from headway.plots.curves import series_legend
 from headway.plots.figure import Entry, Figure, Panel, letters
+from headway.plots.heat import limit_line, outside_marks
 from headway.plots.theme import axis
 from headway.units import BIT_RATE, DURATION, FRACTION, SIZE, Quantity
 
@@ -286,31 +287,11 @@ def _map(
         }
     ]
     if limit is not None:
-        edge = limit * scale.factor
-        drawn.append(
-            {
-                "type": "contour",
-                **places,
-                "z": value,
-                "showscale": False,
-                "hoverinfo": "skip",
-                "contours": {"coloring": "none", "start": edge, "end": edge, "size": 1},
-                "line": {"color": "@vermillion", "width": 2.5},
-            }
-        )
+        drawn.append(limit_line(places, value, limit * scale.factor))
     outside = [(u, v) for v in up for u in across if (v, u) in at and not at[v, u]["inside"]]
     if outside:
-        drawn.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "outside the region of validity",
-                "x": [x.shown(u) for u, _ in outside],
-                "y": [y.shown(v) for _, v in outside],
-                "marker": {"symbol": "x-thin", "size": 3, "line": {"width": 0.6, "color": "@ink"}},
-                "hoverinfo": "skip",
-            }
-        )
+        marks = outside_marks([x.shown(u) for u, _ in outside], [y.shown(v) for _, v in outside])
+        drawn.append(marks)
     return drawn
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from headway.plots.columns import Scale
 from headway.plots.definition import Definition
 from headway.plots.figure import Figure, Panel
+from headway.plots.heat import limit_line, outside_marks
 from headway.plots.models import Map
 from headway.plots.source import Row, Source
 from headway.plots.theme import axis
@@ -78,30 +79,10 @@ def _model(found: Map, scale: Scale, definition: Definition) -> list[dict[str, A
             f"{scale.unit}</b><extra>{found.model}</extra>",
         }
     ]
-    for limit in definition.budgets:
-        edge = scale.factor * limit
-        drawn.append(
-            {
-                "type": "contour",
-                **places,
-                "z": value,
-                "showscale": False,
-                "hoverinfo": "skip",
-                "contours": {"coloring": "none", "start": edge, "end": edge, "size": 1},
-                "line": {"color": "@vermillion", "width": 2.5},
-            }
-        )
+    drawn += [limit_line(places, value, scale.factor * limit) for limit in definition.budgets]
     outside = [place for place, row in at.items() if not row["inside"]]
-    drawn.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [round(1000 * rtt, 3) for _, rtt in outside],
-            "y": [float(f"{100 * loss:.4g}") for loss, _ in outside],
-            "marker": {"symbol": "x-thin", "size": 3, "line": {"width": 0.6, "color": "@ink"}},
-            "hoverinfo": "skip",
-        }
-    )
+    x = [round(1000 * rtt, 3) for _, rtt in outside]
+    drawn.append(outside_marks(x, [float(f"{100 * loss:.4g}") for loss, _ in outside]))
     return drawn
 
 

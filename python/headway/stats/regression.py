@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 
 def correlation_terms(runs: pl.DataFrame, terms: Sequence[str]) -> dict[str, NDArray[np.float64]]:
@@ -30,29 +30,25 @@ def least_squares(runs: pl.DataFrame, response: str, terms: Sequence[str]) -> pl
     (95 %), and p_value_robust, which uses standard errors that allow the spread to differ
     between points (HC3).
     """
+    # Taken here, not at the top: it costs more than a second, and only this test needs it.
+    from statsmodels.regression.linear_model import OLS
+
     used = runs.filter(pl.col(response).is_not_null())
     coded = correlation_terms(used, terms)
     design = np.column_stack([np.ones(len(used)), *coded.values()])
-    y = used[response].cast(pl.Float64).to_numpy()
-    solve = np.linalg.pinv(design)
-    beta = solve @ y
-    residual = y - design @ beta
-    degrees = len(y) - int(np.linalg.matrix_rank(design))
-    error = np.sqrt(np.square(solve).sum(axis=1) * (residual @ residual / degrees))
-    half = stdtrit(degrees, 0.975) * error
-    # HC3 (MacKinnon and White 1985): each residual as if its run had been left out.
-    leverage = np.einsum("rt,tr->r", design, solve)
-    robust_error = np.sqrt(np.square(solve * (residual / (1 - leverage))).sum(axis=1))
+    fit = OLS(used[response].cast(pl.Float64).to_numpy(), design).fit()
+    robust = fit.get_robustcov_results(cov_type="HC3")
+    ends = fit.conf_int(0.05)
     return pl.DataFrame(
         {
             "term": ["intercept", *coded],
-            "coefficient": beta,
-            "standard_error": error,
-            "t": beta / error,
-            "p_value": 2 * stdtr(degrees, -np.abs(beta / error)),
-            "ci_low": beta - half,
-            "ci_high": beta + half,
-            "p_value_robust": 2 * stdtr(degrees, -np.abs(beta / robust_error)),
+            "coefficient": fit.params,
+            "standard_error": fit.bse,
+            "t": fit.tvalues,
+            "p_value": fit.pvalues,
+            "ci_low": ends[:, 0],
+            "ci_high": ends[:, 1],
+            "p_value_robust": robust.pvalues,
         }
     )
 

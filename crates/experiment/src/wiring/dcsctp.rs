@@ -24,20 +24,18 @@ use dcsctp::api::{
     SocketTime, StreamId,
 };
 use headway_apps::sip::Content;
-use headway_apps::{Delivery, Incoming, MessageId, Outgoing, Peer};
+use headway_apps::{Delivery, Outgoing};
 use headway_sansio::{Payload, RandomStream, Seed, Time};
 use headway_sctp::Packet;
 
 use super::carrier::{Carrier, Counters, News};
+use super::chunks::PORT;
 use super::gauge::Gauge;
 use super::watch::{SharedTraces, Trace, Traces};
 use crate::attribution::{ChunkTrace, Lane, MessageRow, Totals};
 use crate::spec::{DcsctpTransport, RunSpec};
 use inbox::Inbox;
 use resent::Resent;
-
-/// SIP's port (RFC 3261, section 19.1.2), here at both ends.
-const PORT: u16 = 5060;
 
 /// A packet as dcsctp wrote it, and what it says.
 #[derive(Clone)]
@@ -181,23 +179,11 @@ impl DcsctpCarrier {
     }
 
     fn deliver(&mut self, now: Time, message: Message) {
+        let tsns = self.inbox.delivered(message.ppid.0);
+        let payload = message.payload.into();
         let mut traces = self.traces.borrow_mut();
-        let row = self
-            .inbox
-            .delivered(message.ppid.0)
-            .and_then(|tsns| traces.directions[1 - self.side].delivered(now, tsns.0, tsns.1));
-        if let Some(row) = &row {
-            traces.note(row);
-        }
-        let payload = match self.content {
-            Content::Size => Payload::Sized(message.payload.len() as u32),
-            Content::Full => message.payload.into(),
-        };
-        self.news.push_back(News::Message(Incoming {
-            id: row.map(|row| MessageId(row.id)),
-            from: Peer::default(),
-            payload,
-        }));
+        let news = traces.delivered(now, self.side, tsns, self.content, payload);
+        self.news.push_back(news);
     }
 }
 
@@ -206,13 +192,10 @@ impl Carrier for DcsctpCarrier {
     type Trace = ChunkTrace;
 
     fn send(&mut self, now: Time, message: Outgoing) {
-        let (stream, unordered) = self.delivery.map(message.context);
-        self.traces.borrow_mut().directions[self.side].handed_over(
-            now,
-            message.id.0,
-            message.payload.len() as u32,
-            Lane { stream, unordered },
-        );
+        let Lane { stream, unordered } =
+            self.traces
+                .borrow_mut()
+                .handed_over(now, self.side, self.delivery, &message);
         let payload = match message.payload {
             Payload::Sized(length) => vec![0; length as usize],
             Payload::Bytes(bytes) => bytes.into(),

@@ -2,6 +2,7 @@
 
 mod alarms;
 mod carrier;
+mod chunks;
 mod crowd;
 mod dcsctp;
 mod delays;

@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use headway_apps::sip::Content;
-use headway_apps::{Delivery, Incoming, MessageId, Outgoing, Peer};
+use headway_apps::{Delivery, Outgoing};
 use headway_path::Wire;
-use headway_sansio::{Payload, Seed, Time};
+use headway_sansio::{Seed, Time};
 use headway_sctp::{
     Association, Chunk, Config, DataChunk, Event, LostReason, Message, Packet, SendError,
 };
 
 use super::carrier::{Carrier, Counters, News};
+use super::chunks::PORT;
 use super::gauge::Gauge;
 use super::watch::{SharedTraces, Trace, Traces};
 use crate::attribution::{ChunkTrace, Lane, MessageRow, SeenChunk, Totals};
@@ -56,9 +57,6 @@ impl Redial {
         Association::connect(now, Arc::clone(&self.config), random, PORT, PORT)
     }
 }
-
-/// SIP's port (RFC 3261, section 19.1.2), here at both ends.
-const PORT: u16 = 5060;
 
 /// The two ends of an association: the caller's, which connects, and the
 /// answerer's; and the traces that they share. They begin at `now` and draw from
@@ -148,13 +146,10 @@ impl Carrier for SctpCarrier {
     type Trace = ChunkTrace;
 
     fn send(&mut self, now: Time, message: Outgoing) {
-        let (stream, unordered) = self.delivery.map(message.context);
-        self.traces.borrow_mut().directions[self.side].handed_over(
-            now,
-            message.id.0,
-            message.payload.len() as u32,
-            Lane { stream, unordered },
-        );
+        let Lane { stream, unordered } =
+            self.traces
+                .borrow_mut()
+                .handed_over(now, self.side, self.delivery, &message);
         let message = Message {
             stream,
             ppid: PPID,
@@ -197,21 +192,10 @@ impl Carrier for SctpCarrier {
                     return Some(News::Ready);
                 }
                 Event::Message(received) => {
-                    let (first, last) = (received.first_tsn.0, received.last_tsn.0);
-                    let payload = match self.content {
-                        Content::Size => Payload::Sized(received.payload.len() as u32),
-                        Content::Full => received.payload,
-                    };
+                    let tsns = Some((received.first_tsn.0, received.last_tsn.0));
                     let mut traces = self.traces.borrow_mut();
-                    let row = traces.directions[1 - self.side].delivered(now, first, last);
-                    if let Some(row) = &row {
-                        traces.note(row);
-                    }
-                    return Some(News::Message(Incoming {
-                        id: row.map(|row| MessageId(row.id)),
-                        from: Peer::default(),
-                        payload,
-                    }));
+                    let (side, content) = (self.side, self.content);
+                    return Some(traces.delivered(now, side, tsns, content, received.payload));
                 }
                 Event::ConnectionLost {
                     reason: LostReason::HandshakeTimeout,

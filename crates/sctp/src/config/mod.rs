@@ -325,6 +325,18 @@ pub enum Scheduler {
     WeightedFair,
 }
 
+impl Scheduler {
+    /// All of them, in the order of RFC 8260.
+    pub const ALL: [Self; 6] = [
+        Self::FirstCome,
+        Self::RoundRobin,
+        Self::RoundRobinPacket,
+        Self::Priority,
+        Self::FairBandwidth,
+        Self::WeightedFair,
+    ];
+}
+
 impl Default for Config {
     /// RFC 9260; buffers of 256 KiB and 64 streams each way, which the RFC leaves
     /// to the implementation.

@@ -65,9 +65,6 @@ impl Interleaved {
         numbers: Interleaving,
     ) -> Result<Outcome, Contradiction> {
         let key = (chunk.stream, chunk.unordered, numbers.mid.0);
-        if chunk.unordered && self.is_late(chunk.stream, numbers.mid) {
-            return Ok(Outcome::Nothing);
-        }
         let message = self.messages.entry(key).or_default();
         message.check(chunk, numbers.fsn)?;
         let place = message.place(numbers.fsn);
@@ -114,7 +111,7 @@ impl Interleaved {
     /// taking turns a message's last pieces may have TSNs behind the point to which the
     /// peer moved this side on, and nothing else is said of them. Messages of a stream do
     /// not mix (RFC 8260, section 2.2.2), so that what is before a skipped one is over.
-    fn is_late(&mut self, stream: u16, mid: Mid) -> bool {
+    pub(super) fn is_past(&mut self, stream: u16, mid: Mid) -> bool {
         let Some(&last) = self.skipped.get(&stream) else {
             return false;
         };

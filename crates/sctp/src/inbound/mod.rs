@@ -181,8 +181,12 @@ impl Inbound {
             return self.reassembly.insert(now, chunk);
         };
         self.streams.mix();
-        if !chunk.unordered && self.streams.is_past(chunk.stream, numbers.mid) {
-            // Of a message that was given up.
+        let given_up = if chunk.unordered {
+            self.interleaved.is_past(chunk.stream, numbers.mid)
+        } else {
+            self.streams.is_past(chunk.stream, numbers.mid)
+        };
+        if given_up {
             return Ok(Outcome::Nothing);
         }
         self.interleaved.insert(now, chunk, numbers)

@@ -262,17 +262,9 @@ fn a_stream_earns_no_credit_by_silence() {
 
 #[test]
 fn another_scheduler_takes_over_what_waits() {
-    let all = [
-        Scheduler::FirstCome,
-        Scheduler::RoundRobin,
-        Scheduler::RoundRobinPacket,
-        Scheduler::Priority,
-        Scheduler::FairBandwidth,
-        Scheduler::WeightedFair,
-    ];
     for interleaving in [false, true] {
-        for from in all {
-            for to in all {
+        for from in Scheduler::ALL {
+            for to in Scheduler::ALL {
                 let mut queue = SendQueue::new(from);
                 queue.set_interleaving(interleaving);
                 let messages = [(1, 250), (2, 150), (1, 30), (3, 40), (2, 50)];

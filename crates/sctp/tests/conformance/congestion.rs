@@ -8,6 +8,15 @@ use crate::rig::{Rig, config, sack};
 /// PMDCS of a path of 1500 bytes.
 const UNIT: u32 = 1_468;
 
+/// A window of 30 packets from the start.
+fn wide() -> Config {
+    Config {
+        initial_cwnd_bytes: 30 * UNIT,
+        max_burst: 0,
+        ..config()
+    }
+}
+
 /// As much to send as the window lets through.
 fn busy(config: Config) -> Rig {
     let mut rig = Rig::established(config);
@@ -149,11 +158,7 @@ fn section_7_2_3_a_timeout_leaves_one_packet() {
 
 #[test]
 fn section_7_2_3_missing_reports_halve_the_window() {
-    let mut rig = busy(Config {
-        initial_cwnd_bytes: 30 * UNIT,
-        max_burst: 0,
-        ..config()
-    });
+    let mut rig = busy(wide());
     for last in 2..=4 {
         rig.deliver(sack(0, &[(2, last)]));
     }
@@ -165,11 +170,7 @@ fn section_7_2_3_missing_reports_halve_the_window() {
 
 #[test]
 fn section_7_2_4_one_cut_for_each_window() {
-    let mut rig = busy(Config {
-        initial_cwnd_bytes: 30 * UNIT,
-        max_burst: 0,
-        ..config()
-    });
+    let mut rig = busy(wide());
     // Chunks 0, 4 and 8 are lost.
     rig.deliver(sack(0, &[(2, 4)]));
     rig.deliver(sack(0, &[(2, 4), (6, 7)]));
@@ -184,11 +185,7 @@ fn section_7_2_4_one_cut_for_each_window() {
 
 #[test]
 fn section_7_2_4_no_growth_in_fast_recovery() {
-    let mut rig = busy(Config {
-        initial_cwnd_bytes: 30 * UNIT,
-        max_burst: 0,
-        ..config()
-    });
+    let mut rig = busy(wide());
     for last in 2..=4 {
         rig.deliver(sack(0, &[(2, last)]));
     }
@@ -204,11 +201,7 @@ fn section_7_2_4_no_growth_in_fast_recovery() {
 
 #[test]
 fn section_7_2_4_step_3_one_packet_whatever_the_window_says() {
-    let mut rig = busy(Config {
-        initial_cwnd_bytes: 30 * UNIT,
-        max_burst: 0,
-        ..config()
-    });
+    let mut rig = busy(wide());
     rig.sent.clear();
     for last in 2..=3 {
         rig.deliver(sack(0, &[(2, last)]));

@@ -130,6 +130,14 @@ fn section_3_3_1_the_i_bit_asks_for_a_sack_without_delay() {
     assert_eq!(rig.take_story(), ["SACK"]);
 }
 
+/// 1,000 bytes.
+fn big(n: u32) -> Chunk {
+    Chunk::Data(DataChunk {
+        payload: Payload::Sized(1_000),
+        ..data(n)
+    })
+}
+
 #[test]
 fn section_6_2_a_rwnd_tells_what_is_unread() {
     let mut rig = Rig::established(Config {
@@ -137,12 +145,6 @@ fn section_6_2_a_rwnd_tells_what_is_unread() {
         ..config()
     });
     rig.deaf = true;
-    let big = |n| {
-        Chunk::Data(DataChunk {
-            payload: Payload::Sized(1_000),
-            ..data(n)
-        })
-    };
     rig.deliver(big(0));
     rig.deliver(big(1));
     rig.deliver(big(2));
@@ -161,10 +163,7 @@ fn section_6_2_a_window_that_opens_is_told() {
     });
     rig.deaf = true;
     for n in 0..5 {
-        rig.deliver(Chunk::Data(DataChunk {
-            payload: Payload::Sized(1_000),
-            ..data(n)
-        }));
+        rig.deliver(big(n));
     }
     rig.wait(300);
     assert_eq!(rig.sacks().pop().unwrap().a_rwnd, 0);
@@ -181,12 +180,6 @@ fn section_6_2_without_room_new_data_is_dropped_and_gaps_are_filled() {
         ..config()
     });
     rig.deaf = true;
-    let big = |n| {
-        Chunk::Data(DataChunk {
-            payload: Payload::Sized(1_000),
-            ..data(n)
-        })
-    };
     for n in [0, 2, 3] {
         rig.deliver(big(n));
     }
