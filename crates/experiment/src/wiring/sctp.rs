@@ -8,7 +8,7 @@ use headway_apps::{Delivery, Outgoing};
 use headway_path::Wire;
 use headway_sansio::{Seed, Time};
 use headway_sctp::{
-    Association, Chunk, Config, DataChunk, Event, LostReason, Message, Packet, SendError,
+    Association, Chunk, Chunks, Config, DataChunk, Event, LostReason, Message, Packet, SendError,
 };
 
 use super::carrier::{Carrier, Counters, News};
@@ -20,6 +20,9 @@ use crate::spec::{RunSpec, SctpTransport, SpecError};
 
 /// SIP's payload protocol identifier (RFC 4168, section 5.1).
 const PPID: u32 = 0;
+
+/// An end keeps so many packets that arrived for those that it sends.
+const MOST_SPARE: usize = 64;
 
 /// One end of an association.
 pub(super) struct SctpCarrier {
@@ -34,6 +37,8 @@ pub(super) struct SctpCarrier {
     traces: SharedTraces<ChunkTrace>,
     /// Messages that the send buffer had no room for, in the order of handing over.
     backlog: VecDeque<Message>,
+    /// Packets that arrived, to be filled anew.
+    spare: Vec<Box<Packet>>,
     cwnd: Gauge,
     held: Gauge,
     ip_header_bytes: u32,
@@ -120,6 +125,7 @@ impl SctpCarrier {
             side,
             traces,
             backlog: VecDeque::new(),
+            spare: Vec::new(),
             cwnd: Gauge::default(),
             held: Gauge::default(),
             ip_header_bytes: config.ip_header_bytes,
@@ -136,6 +142,45 @@ impl SctpCarrier {
                 Err(SendError::BufferFull) => return,
                 // Sizes are checked with the spec; a closing association takes nothing more.
                 Err(_) => return self.backlog.clear(),
+            }
+        }
+    }
+
+    /// The next packet and its size as an IP datagram.
+    #[inline(never)]
+    fn next_packet(&mut self, now: Time) -> Option<(Box<Packet>, u32)> {
+        let mut packet = self.spare.pop().unwrap_or_else(empty);
+        match self.association.poll_transmit_into(now, &mut packet) {
+            Some(bytes) => Some((packet, bytes + self.ip_header_bytes)),
+            None => {
+                self.spare.push(packet);
+                None
+            }
+        }
+    }
+
+    /// What the next event that concerns the application tells it.
+    #[inline(never)]
+    fn next_news(&mut self, now: Time) -> Option<News> {
+        loop {
+            match self.association.poll_event()? {
+                Event::Connected { .. } => {
+                    self.started = true;
+                    return Some(News::Ready);
+                }
+                Event::Message(received) => {
+                    let tsns = Some((received.first_tsn.0, received.last_tsn.0));
+                    let mut traces = self.traces.borrow_mut();
+                    let (side, content) = (self.side, self.content);
+                    return Some(traces.delivered(now, side, tsns, content, received.payload));
+                }
+                Event::ConnectionLost {
+                    reason: LostReason::HandshakeTimeout,
+                } if self.redial.is_some() => {
+                    self.association = self.redial.as_mut()?.dial(now);
+                }
+                Event::Aborted { .. } | Event::ConnectionLost { .. } => return Some(News::Dead),
+                _ => {}
             }
         }
     }
@@ -166,15 +211,18 @@ impl Carrier for SctpCarrier {
         }
     }
 
-    fn handle_input(&mut self, now: Time, packet: Box<Packet>) {
+    fn handle_input(&mut self, now: Time, mut packet: Box<Packet>) {
         match self.wire {
-            Wire::Structured => self.association.handle_input(now, *packet),
+            Wire::Structured => self.association.handle_packet(now, &mut packet),
             Wire::Encoded => {
                 let mut wire = Vec::with_capacity(packet.size_bytes() as usize);
                 packet.encode(&mut wire);
                 let decoded = Packet::decode(&wire.into()).expect("this codec reads what it wrote");
                 self.association.handle_input(now, decoded);
             }
+        }
+        if self.spare.len() < MOST_SPARE {
+            self.spare.push(packet);
         }
         self.feed(now);
     }
@@ -185,33 +233,19 @@ impl Carrier for SctpCarrier {
     }
 
     fn poll_news(&mut self, now: Time) -> Option<News> {
-        loop {
-            match self.association.poll_event()? {
-                Event::Connected { .. } => {
-                    self.started = true;
-                    return Some(News::Ready);
-                }
-                Event::Message(received) => {
-                    let tsns = Some((received.first_tsn.0, received.last_tsn.0));
-                    let mut traces = self.traces.borrow_mut();
-                    let (side, content) = (self.side, self.content);
-                    return Some(traces.delivered(now, side, tsns, content, received.payload));
-                }
-                Event::ConnectionLost {
-                    reason: LostReason::HandshakeTimeout,
-                } if self.redial.is_some() => {
-                    self.association = self.redial.as_mut()?.dial(now);
-                }
-                Event::Aborted { .. } | Event::ConnectionLost { .. } => return Some(News::Dead),
-                _ => {}
-            }
+        if self.association.has_events() {
+            self.next_news(now)
+        } else {
+            None
         }
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<(Box<Packet>, u32)> {
-        let packet = self.association.poll_transmit(now)?;
-        let size = packet.size_bytes() + self.ip_header_bytes;
-        Some((Box::new(packet), size))
+        if self.association.is_silent() {
+            None
+        } else {
+            self.next_packet(now)
+        }
     }
 
     fn poll_timeout(&self) -> Option<Time> {
@@ -242,6 +276,17 @@ impl Carrier for SctpCarrier {
     fn held(&self) -> &Gauge {
         &self.held
     }
+}
+
+/// A packet to be filled.
+#[cold]
+fn empty() -> Box<Packet> {
+    Box::new(Packet {
+        source_port: PORT,
+        destination_port: PORT,
+        verification_tag: 0,
+        chunks: Chunks::new(),
+    })
 }
 
 /// Tells each DATA chunk of a packet.

@@ -11,7 +11,7 @@ use super::state::State;
 use crate::cookie::{KeyRing, Opened};
 use crate::out_of_the_blue::answer_stranger;
 use crate::path::Route;
-use crate::{Cause, Chunk, Packet};
+use crate::{Cause, Chunk, DataChunk, Packet};
 
 /// Whether the rest of a packet is still of interest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,8 +38,14 @@ pub(crate) type Lent<'a> = (&'a KeyRing, Option<Opened>);
 impl Association {
     /// Takes a packet that arrived at `now` on the only path, or on the first one.
     pub fn handle_input(&mut self, now: Time, mut packet: Packet) {
+        self.handle_packet(now, &mut packet);
+    }
+
+    /// [`Self::handle_input`] where the packet stands. Its payloads and the like are
+    /// moved out; the rest means nothing afterwards.
+    pub fn handle_packet(&mut self, now: Time, packet: &mut Packet) {
         let route = self.paths[0].route;
-        self.receive(now, route, &mut packet, None);
+        self.receive(now, route, packet, None);
     }
 
     /// Takes a packet that arrived at `now` from one of the peer's addresses.
@@ -72,26 +78,36 @@ impl Association {
         let (keys, mut opened) = lent.map_or((None, None), |(keys, opened)| (Some(keys), opened));
         let (source_port, tag) = (packet.source_port, packet.verification_tag);
         for chunk in &mut packet.chunks {
-            let envelope = Envelope {
-                route,
-                from,
-                source_port,
-                keys,
-            };
-            // A cookie or an INIT ACK lays the paths anew.
-            let relays = matches!(chunk, Chunk::CookieEcho(_) | Chunk::InitAck(_));
             let rest = match chunk {
+                Chunk::Data(data) if self.knows(data) => {
+                    self.handle_data(now, from, data, &mut arrivals)
+                }
+                Chunk::Sack(sack) => {
+                    self.handle_sack(now, sack);
+                    self.rest()
+                }
                 Chunk::CookieEcho(sealed) => {
                     let opened = opened.take().or_else(|| self.open(now, keys, sealed));
-                    self.handle_cookie_echo(now, route, (source_port, tag), opened)
+                    let sender = (source_port, tag);
+                    let rest = self.handle_cookie_echo(now, route, sender, opened);
+                    // It lays the paths anew, as an INIT ACK does.
+                    from = self.arrival_path(route).unwrap_or(0);
+                    rest
                 }
-                chunk => self.handle_chunk(now, envelope, chunk, &mut arrivals),
+                chunk => {
+                    let envelope = Envelope {
+                        route,
+                        from,
+                        source_port,
+                        keys,
+                    };
+                    let rest = self.handle_chunk(now, envelope, chunk, &mut arrivals);
+                    from = self.arrival_path(route).unwrap_or(0);
+                    rest
+                }
             };
             if rest == Rest::Discard {
                 break;
-            }
-            if relays {
-                from = self.arrival_path(route).unwrap_or(0);
             }
         }
         self.peer_heard_in_shutdown();
@@ -150,6 +166,24 @@ impl Association {
         }
     }
 
+    /// Whether a chunk is of a kind of DATA that this side knows: one that does not
+    /// offer I-DATA does not know it.
+    fn knows(&self, data: &DataChunk) -> bool {
+        data.interleaving.is_none() || self.config.interleaving
+    }
+
+    /// Whether the rest of a packet is of interest after an ordinary chunk of it.
+    const fn rest(&self) -> Rest {
+        if matches!(self.state, State::Closed) {
+            Rest::Discard
+        } else {
+            Rest::Process
+        }
+    }
+
+    /// A chunk other than DATA, SACK and COOKIE ECHO, whose procedures are told apart
+    /// before.
+    #[inline(never)]
     fn handle_chunk(
         &mut self,
         now: Time,
@@ -164,11 +198,6 @@ impl Association {
             keys,
         } = envelope;
         match chunk {
-            // One that does not offer I-DATA does not know it.
-            Chunk::Data(data) if self.config.interleaving || data.interleaving.is_none() => {
-                return self.handle_data(now, from, data, arrivals);
-            }
-            Chunk::Sack(sack) => self.handle_sack(now, sack),
             // Without partial reliability it is a chunk like any unknown one.
             Chunk::ForwardTsn(forward) if self.extensions.partial_reliability => {
                 return self.handle_forward_tsn(forward, arrivals);
@@ -189,16 +218,12 @@ impl Association {
             Chunk::Reconfig(parameters) if self.reconfig.is_some() => {
                 self.handle_reconfig(now, from, parameters);
             }
-            Chunk::Pad(_) | Chunk::CookieEcho(_) => {}
+            Chunk::Pad(_) | Chunk::CookieEcho(_) | Chunk::Sack(_) => {}
             Chunk::Data(_) | Chunk::ForwardTsn(_) | Chunk::Reconfig(_) | Chunk::Unknown { .. } => {
                 return self.handle_unknown(from, chunk);
             }
         }
-        if matches!(self.state, State::Closed) {
-            Rest::Discard
-        } else {
-            Rest::Process
-        }
+        self.rest()
     }
 
     /// The two high bits of a chunk type say what to do with an unknown one

@@ -136,6 +136,13 @@ impl Association {
         Ok(id)
     }
 
+    /// Whether [`Self::poll_event`] has something to tell.
+    #[inline]
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The next thing that happened, in the order in which it did.
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;

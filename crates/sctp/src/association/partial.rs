@@ -7,6 +7,7 @@ use super::Association;
 use super::input::Rest;
 use super::receive::Arrivals;
 use super::state::State;
+use super::transmit::Load;
 use crate::outbound::{GivenUp, Limit};
 use crate::{Abandoned, Cause, Chunk, Event, ForwardTsn, LostReason, Policy, Skipped};
 
@@ -87,17 +88,17 @@ impl Association {
     }
 
     /// Adds FORWARD-TSN to a packet for the path that carries DATA (rules C3 to C5).
-    pub(super) fn add_forward(&mut self, now: Time, chunks: &mut crate::Chunks, room: &mut u32) {
+    pub(super) fn add_forward(&mut self, now: Time, load: &mut Load<'_>) {
         // One entry at least.
-        if *room < 16 && !chunks.is_empty() {
+        if load.room < 16 && !load.is_empty() {
             return;
         }
-        let Some(forward) = self.outbound.take_forward(now, *room) else {
+        let Some(forward) = self.outbound.take_forward(now, load.room) else {
             return;
         };
         let chunk = Chunk::ForwardTsn(Box::new(forward));
-        *room = room.saturating_sub(chunk.padded_bytes());
-        chunks.push(chunk);
+        let bytes = chunk.padded_bytes();
+        load.push(chunk, bytes);
         self.stats.forwards_sent += 1;
         let data = self.paths.data();
         let path = &mut self.paths[data];

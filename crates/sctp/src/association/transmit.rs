@@ -6,8 +6,10 @@ use super::Association;
 use super::state::State;
 use crate::outbound::{Cause, Forced, MOST_OUTSTANDING};
 use crate::packet::padded;
-use crate::path::Route;
-use crate::{Chunk, Chunks, CwndOvershoot, Packet, SackBundling};
+use crate::path::{Path, Route};
+use crate::{
+    COMMON_HEADER_BYTES, Chunk, Chunks, CwndOvershoot, MaxBurstRule, Packet, SackBundling,
+};
 
 /// The DATA chunk that may go out next.
 #[derive(Clone, Copy)]
@@ -15,6 +17,43 @@ struct Next {
     marked: bool,
     /// With header and padding.
     bytes: u32,
+}
+
+/// The chunks of a packet under construction.
+pub(super) struct Load<'a> {
+    pub(super) chunks: &'a mut Chunks,
+    /// What still fits, in bytes.
+    pub(super) room: u32,
+    /// Length of the packet so far, with its header.
+    bytes: u32,
+}
+
+impl<'a> Load<'a> {
+    /// An empty one, for a packet on a path.
+    fn new(chunks: &'a mut Chunks, path: &Path) -> Self {
+        Self {
+            chunks,
+            room: path.pmdcs,
+            bytes: COMMON_HEADER_BYTES,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Adds a chunk that takes so many bytes, padding included.
+    #[inline]
+    pub(super) fn push(&mut self, chunk: Chunk, bytes: u32) {
+        debug_assert_eq!(
+            bytes,
+            chunk.padded_bytes(),
+            "the length is that of the chunk"
+        );
+        self.room = self.room.saturating_sub(bytes);
+        self.bytes += bytes;
+        self.chunks.push(chunk);
+    }
 }
 
 /// What holds for the DATA of one packet under construction.
@@ -32,15 +71,33 @@ struct Allowance {
 impl Association {
     /// The next packet to put on the wire. `now` is the time of the call that
     /// came before.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        if self.is_silent() {
+            return None;
+        }
         let mut packet = self.packet(self.peer_tag);
         self.fill(now, &mut packet)?;
         Some(packet)
     }
 
+    /// [`Self::poll_transmit`] where the packet stands: `packet` becomes the next one
+    /// to put on the wire, and its length is returned. Where there is none, what
+    /// `packet` holds means nothing.
+    pub fn poll_transmit_into(&mut self, now: Time, packet: &mut Packet) -> Option<u32> {
+        packet.source_port = self.local_port;
+        packet.destination_port = self.remote_port;
+        packet.verification_tag = self.peer_tag;
+        packet.chunks.clear();
+        self.fill(now, packet).map(|(_, bytes)| bytes)
+    }
+
     /// The next packet to put on the wire, with the addresses from and to which
     /// it goes. `size_bytes` counts the IP header of the settings.
     pub fn poll_datagram(&mut self, now: Time) -> Option<Datagram<Packet>> {
+        if self.is_silent() {
+            return None;
+        }
         let mut packet = self.packet(self.peer_tag);
         let (route, bytes) = self.fill(now, &mut packet)?;
         Some(Datagram {
@@ -49,6 +106,27 @@ impl Association {
             size_bytes: bytes + self.config.ip_header_bytes,
             body: packet,
         })
+    }
+
+    /// Whether it is plain at once that [`Self::poll_transmit`] has nothing, as it
+    /// mostly is: it is asked until that is so.
+    #[inline]
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.control.is_empty()
+            && !self.inbound.acknowledgement.at_once
+            && self.outbound.has_nothing_to_send()
+            && !self.outbound.forward.due
+            && self.packets.is_empty()
+            && self.reconfig.is_none()
+            && (self.outbound.is_idle() || self.window_stays())
+    }
+
+    /// Whether working out what the window allows cannot change the window itself.
+    fn window_stays(&self) -> bool {
+        let path = &self.paths[self.paths.data()];
+        path.burst_limit.is_some()
+            || path.flight > 0 && self.config.max_burst_rule == MaxBurstRule::Temporary
     }
 
     /// Makes the next packet of `packet`, an empty one to the peer, and gives the
@@ -65,14 +143,16 @@ impl Association {
             self.continue_requests(now);
         }
         let mut path = self.control.front().map(|(path, _)| *path);
-        let mut room = self.paths[path.unwrap_or(self.paths.data())].pmdcs;
+        let mut load = Load::new(
+            &mut packet.chunks,
+            &self.paths[path.unwrap_or(self.paths.data())],
+        );
         if let Some(path) = path
-            && !self.add_control(path, &mut packet.chunks, &mut room)
+            && !self.add_control(path, &mut load)
         {
-            let route = self.paths[path].route;
-            return Some((route, self.count_packet(Some(path), packet)));
+            return Some(self.count_packet(path, load.bytes));
         }
-        let echo = matches!(packet.chunks.first(), Some(Chunk::CookieEcho(_)));
+        let echo = matches!(load.chunks.first(), Some(Chunk::CookieEcho(_)));
         let allowance = self.allowance(now, echo);
         let next = allowance.and_then(|allowance| self.next_data(allowance, true));
         let mut data = allowance.zip(next);
@@ -84,25 +164,24 @@ impl Association {
         let path = path
             .or(data.map(|(allowance, _)| allowance.path))
             .or(forward.then(|| self.paths.data()))?;
-        if packet.chunks.is_empty() {
-            room = self.paths[path].pmdcs;
+        if load.is_empty() {
+            load.room = self.paths[path].pmdcs;
         }
         data = data.filter(|(allowance, _)| allowance.path == path);
         if path == self.reply_path {
             let next = data.map(|(_, next)| next);
-            self.add_sack(&mut packet.chunks, &mut room, next);
+            self.add_sack(&mut load, next);
         }
         if forward && path == self.paths.data() {
-            self.add_forward(now, &mut packet.chunks, &mut room);
+            self.add_forward(now, &mut load);
         }
         if let Some((allowance, next)) = data {
-            self.add_data(now, allowance, next, &mut packet.chunks, room);
+            self.add_data(now, allowance, next, &mut load);
         }
-        if packet.chunks.is_empty() {
+        if load.is_empty() {
             return None;
         }
-        let route = self.paths[path].route;
-        Some((route, self.count_packet(Some(path), packet)))
+        Some(self.count_packet(path, load.bytes))
     }
 
     /// The first of the packets that were made whole before.
@@ -114,8 +193,12 @@ impl Association {
             local: whole.source,
             remote: whole.destination,
         };
-        let on = self.paths.find(route.remote);
-        Some((route, self.count_packet(on, packet)))
+        let bytes = packet.size_bytes();
+        match self.paths.find(route.remote) {
+            Some(path) => drop(self.count_packet(path, bytes)),
+            None => self.count_bytes(bytes),
+        }
+        Some((route, bytes))
     }
 
     /// An empty packet to the peer.
@@ -128,32 +211,34 @@ impl Association {
         }
     }
 
-    /// Counts a packet that goes out, and gives its length.
-    fn count_packet(&mut self, path: Option<usize>, packet: &Packet) -> u32 {
-        let bytes = packet.size_bytes();
+    /// Counts a packet that goes out on a path, and gives its addresses and length.
+    fn count_packet(&mut self, path: usize, bytes: u32) -> (Route, u32) {
+        self.count_bytes(bytes);
+        let path = &mut self.paths[path];
+        path.stats.packets_sent += 1;
+        path.stats.bytes_sent += u64::from(bytes);
+        (path.route, bytes)
+    }
+
+    fn count_bytes(&mut self, bytes: u32) {
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += u64::from(bytes);
-        if let Some(path) = path {
-            let stats = &mut self.paths[path].stats;
-            stats.packets_sent += 1;
-            stats.bytes_sent += u64::from(bytes);
-        }
-        bytes
     }
 
     /// Adds the control chunks for a path. Says whether there is room for more.
-    fn add_control(&mut self, path: usize, chunks: &mut Chunks, room: &mut u32) -> bool {
+    fn add_control(&mut self, path: usize, load: &mut Load<'_>) -> bool {
         while let Some((to, chunk)) = self.control.front() {
             if *to != path {
                 break;
             }
             let bytes = chunk.padded_bytes();
             // A chunk that fits no packet goes alone and is fragmented by IP.
-            if bytes > *room && !chunks.is_empty() {
+            if bytes > load.room && !load.is_empty() {
                 return false;
             }
-            *room = room.saturating_sub(bytes);
-            chunks.extend(self.control.pop_front().map(|(_, chunk)| chunk));
+            if let Some((_, chunk)) = self.control.pop_front() {
+                load.push(chunk, bytes);
+            }
         }
         true
     }
@@ -252,7 +337,7 @@ impl Association {
         self.paths[self.paths.data()].pmdcs
     }
 
-    fn add_sack(&mut self, chunks: &mut Chunks, room: &mut u32, next: Option<Next>) {
+    fn add_sack(&mut self, load: &mut Load<'_>, next: Option<Next>) {
         let owed = &self.inbound.acknowledgement;
         if !owed.is_owed() {
             return;
@@ -263,31 +348,20 @@ impl Association {
             SackBundling::Always => true,
             SackBundling::WhileUnread => self.inbound.unread_bytes() > 0,
         };
-        if owed.at_once && (chunks.is_empty() || bytes <= *room)
-            || bundles && next.is_some() && bytes + data <= *room
-        {
-            let limit = if next.is_some() && bytes + data <= *room {
-                *room - data
-            } else {
-                *room
-            };
-            let sack = Chunk::Sack(self.inbound.take_sack(&self.config, limit));
-            *room = room.saturating_sub(sack.padded_bytes());
-            chunks.push(sack);
+        let room = load.room;
+        let beside_data = next.is_some() && bytes + data <= room;
+        if owed.at_once && (load.is_empty() || bytes <= room) || bundles && beside_data {
+            let limit = if beside_data { room - data } else { room };
+            let sack = self.inbound.take_sack(&self.config, limit);
+            let bytes = padded(sack.length_bytes());
+            load.push(Chunk::Sack(sack), bytes);
             self.stats.sacks_sent += 1;
         }
     }
 
     /// Fills the packet with DATA for the path of `allowance`, `first` and what
     /// follows it.
-    fn add_data(
-        &mut self,
-        now: Time,
-        allowance: Allowance,
-        first: Next,
-        chunks: &mut Chunks,
-        mut room: u32,
-    ) {
+    fn add_data(&mut self, now: Time, allowance: Allowance, first: Next, load: &mut Load<'_>) {
         let mut resent = false;
         let mut fresh = false;
         let mut upcoming = Some(first);
@@ -295,7 +369,7 @@ impl Association {
         while let Some(next) = upcoming {
             // A chunk that fits no packet, because the path has become narrower
             // since it was cut, goes alone and is fragmented by IP.
-            if padded(next.bytes) > room && !chunks.is_empty() {
+            if next.bytes > load.room && !load.is_empty() {
                 break;
             }
             let immediate = !next.marked && self.ends_burst(now, allowance, next);
@@ -333,8 +407,7 @@ impl Association {
                 }
                 chunk
             };
-            room = room.saturating_sub(next.bytes);
-            chunks.push(Chunk::Data(chunk));
+            load.push(Chunk::Data(chunk), next.bytes);
             if self.paths.len() > 1 && self.next_path() != allowance.path {
                 break;
             }

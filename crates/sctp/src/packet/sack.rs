@@ -41,7 +41,7 @@ pub struct GapBlock {
 impl Sack {
     pub(crate) const FIXED_BYTES: u32 = 16;
 
-    pub(super) fn length_bytes(&self) -> u32 {
+    pub(crate) fn length_bytes(&self) -> u32 {
         Self::FIXED_BYTES + 4 * (self.gaps.len() + self.duplicates.len()) as u32
     }
 
