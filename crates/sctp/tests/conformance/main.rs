@@ -11,6 +11,7 @@ mod collisions;
 mod congestion;
 mod errors;
 mod failover;
+mod given_up;
 mod handshake;
 mod reconfig;
 mod retransmission;
