@@ -24,6 +24,7 @@ impl Association {
     }
 
     /// Sends ABORT and gives the association up.
+    #[cold]
     pub(super) fn abort_with(&mut self, cause: Cause, reason: LostReason) {
         // Before INIT ACK there is no tag that the peer would accept.
         if self.peer_tag != 0 {

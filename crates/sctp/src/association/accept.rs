@@ -134,6 +134,7 @@ impl Association {
     }
 
     /// Brings up an association, or does what the table of section 5.2.4 says.
+    #[inline(never)]
     pub(super) fn handle_cookie_echo(
         &mut self,
         now: Time,

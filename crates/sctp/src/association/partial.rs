@@ -34,6 +34,7 @@ impl Association {
         }
     }
 
+    #[inline(never)]
     fn give_up_limited(&mut self, now: Time) {
         let mut given_up = Vec::new();
         self.outbound.give_up(&mut self.paths, now, &mut given_up);
@@ -88,6 +89,7 @@ impl Association {
     }
 
     /// Adds FORWARD-TSN to a packet for the path that carries DATA (rules C3 to C5).
+    #[inline(never)]
     pub(super) fn add_forward(&mut self, now: Time, load: &mut Load<'_>) {
         // One entry at least.
         if load.room < 16 && !load.is_empty() {

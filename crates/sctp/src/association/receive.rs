@@ -71,7 +71,7 @@ impl Association {
             self.refuse_stream(from, chunk);
             return Rest::Process;
         }
-        if self.keep_for_reset(chunk) {
+        if self.reconfig.is_some() && self.keep_for_reset(chunk) {
             return Rest::Process;
         }
         match self
@@ -109,6 +109,7 @@ impl Association {
 
     /// DATA for a stream that does not exist is acknowledged, reported and thrown
     /// away (section 6.5).
+    #[cold]
     fn refuse_stream(&mut self, from: usize, chunk: &DataChunk) {
         self.inbound.skip(chunk.tsn);
         let mut information = chunk.stream.to_be_bytes().to_vec();

@@ -299,6 +299,7 @@ impl Association {
     }
 
     /// Sends the next request that may go.
+    #[inline(never)]
     pub(super) fn continue_requests(&mut self, now: Time) {
         let sends = self.state.sends_data();
         let Some(reconfig) = &mut self.reconfig else {

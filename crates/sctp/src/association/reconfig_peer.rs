@@ -229,7 +229,15 @@ impl Association {
     }
 
     /// Goes on with what waited for DATA or for acknowledgements.
+    #[inline]
     pub(super) fn continue_reconfig(&mut self, now: Time) {
+        if self.reconfig.is_some() {
+            self.continue_waiting(now);
+        }
+    }
+
+    #[inline(never)]
+    fn continue_waiting(&mut self, now: Time) {
         let cumulative = self.inbound.cumulative();
         let Some(reconfig) = &mut self.reconfig else {
             return;
@@ -261,6 +269,7 @@ impl Association {
     }
 
     /// Keeps a chunk back that belongs to a stream's new life, which has not begun.
+    #[inline(never)]
     pub(super) fn keep_for_reset(&mut self, chunk: &DataChunk) -> bool {
         let Some(deferred) = self.reconfig.as_mut().and_then(|r| r.deferred.as_mut()) else {
             return false;

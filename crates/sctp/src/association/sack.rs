@@ -56,6 +56,7 @@ impl Association {
 
     /// Duplicates tell that the reordering window is too small (RFC 8985, section
     /// 6.2, step 4).
+    #[inline(never)]
     fn note_duplicates(&mut self, sack: &Sack) {
         let next = self.outbound.next_tsn();
         for path in self.paths.iter_mut() {
@@ -169,6 +170,7 @@ impl Association {
     /// once for each recovery, and one packet goes out at once. `again`: a
     /// retransmission was lost, which is a second sign of congestion (RFC 8985,
     /// section 9.3).
+    #[inline(never)]
     pub(super) fn respond_to_loss(&mut self, again: bool) {
         let Self {
             config,

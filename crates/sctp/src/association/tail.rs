@@ -18,6 +18,7 @@ impl Association {
     }
 
     /// Marks what is overdue, and answers the loss as congestion.
+    #[inline(never)]
     pub(super) fn repair_overdue(&mut self, now: Time) {
         let Self {
             config,
@@ -41,6 +42,7 @@ impl Association {
         }
     }
 
+    #[inline(never)]
     fn start_probe(&mut self, now: Time, index: usize) {
         let in_order = self.outbound.recovery.is_none() && self.outbound.is_in_order();
         let asks = self.outbound.newest_asks();
@@ -96,6 +98,7 @@ impl Association {
     }
 
     /// What the answer to a probe says (section 7.4).
+    #[inline(never)]
     pub(super) fn probe_answered(&mut self, sack: &Sack) {
         let mut repaired = false;
         for path in self.paths.iter_mut() {

@@ -226,6 +226,7 @@ impl Association {
     }
 
     /// Adds the control chunks for a path. Says whether there is room for more.
+    #[inline(never)]
     fn add_control(&mut self, path: usize, load: &mut Load<'_>) -> bool {
         while let Some((to, chunk)) = self.control.front() {
             if *to != path {
@@ -457,6 +458,7 @@ impl Association {
         self.choose_path()
     }
 
+    #[inline(never)]
     fn choose_path(&mut self) -> usize {
         match self.outbound.next_marked() {
             Some(marked) if marked.cause == Cause::Timeout => {

@@ -220,6 +220,7 @@ impl Inbound {
     }
 
     /// Whether a new chunk must be refused because of the buffer (section 6.2).
+    #[inline]
     fn refuse(&mut self, config: &Config, place: Place, tsn: Tsn) -> Option<Arrival> {
         if place == Place::TooFar {
             return Some(Arrival::Dropped);
@@ -227,6 +228,11 @@ impl Inbound {
         if !self.is_full(config) {
             return None;
         }
+        self.refuse_when_full(config, place, tsn)
+    }
+
+    #[cold]
+    fn refuse_when_full(&mut self, config: &Config, place: Place, tsn: Tsn) -> Option<Arrival> {
         let repairs = place == Place::Below || self.tsns.has_gap() && place == Place::Next;
         if repairs {
             // What closes a gap takes the place of what lies furthest beyond it.

@@ -52,6 +52,7 @@ impl Inbound {
     /// which most can be delivered comes in parts from now on. `chunk`: payload of
     /// the chunk that has just arrived; a window in which no such chunk fits would
     /// stop the peer.
+    #[inline(never)]
     pub(super) fn relieve(&mut self, config: &Config, chunk: u32, events: &mut VecDeque<Event>) {
         let buffer = config.receive_buffer_bytes;
         let kept = self.held_bytes() + self.partial_bytes();

@@ -88,6 +88,12 @@ impl TsnMap {
             }
             return;
         }
+        self.insert_beyond(tsn);
+    }
+
+    /// Notes a TSN that leaves a gap.
+    #[inline(never)]
+    fn insert_beyond(&mut self, tsn: Tsn) {
         let index = self.run_at(tsn);
         let joins_before = index > 0 && self.runs[index - 1].1.next() == tsn;
         let joins_after = self
@@ -145,7 +151,15 @@ impl TsnMap {
     }
 
     /// The first `most` gap blocks.
+    #[inline]
     pub(crate) fn gap_blocks(&self, most: usize) -> SmallVec<[GapBlock; 4]> {
+        if self.runs.is_empty() {
+            return SmallVec::new();
+        }
+        self.blocks(most)
+    }
+
+    fn blocks(&self, most: usize) -> SmallVec<[GapBlock; 4]> {
         let offset = |tsn: Tsn| tsn.distance_from(self.cumulative) as u16;
         self.runs
             .iter()

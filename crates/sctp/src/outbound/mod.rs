@@ -243,6 +243,7 @@ impl Outbound {
     }
 
     /// Sends the chunk that [`Self::next_marked`] named, on the path `to`.
+    #[inline(never)]
     pub(crate) fn resend(
         &mut self,
         config: &Config,

@@ -252,18 +252,12 @@ impl SendQueue {
             self.prioritised -= u32::from(limit.is_priority());
             pending.payload
         } else {
-            let payload = pending.payload.split_to(most as usize);
             self.begun += u32::from(begin);
             pending.begun = Some(Begun {
                 number,
                 piece: piece.wrapping_add(1),
             });
-            if self.interleaving {
-                self.waiting.keep(pending);
-            } else {
-                self.current = Some(pending);
-            }
-            payload
+            self.cut(pending, most)
         };
         self.bytes -= payload.len() as u32;
         self.confine(stream);
@@ -291,6 +285,18 @@ impl SendQueue {
             trace,
         };
         Some((chunk, limit))
+    }
+
+    /// Takes `most` bytes off a message, and keeps the rest.
+    #[inline(never)]
+    fn cut(&mut self, mut pending: Pending, most: u32) -> Payload {
+        let payload = pending.payload.split_to(most as usize);
+        if self.interleaving {
+            self.waiting.keep(pending);
+        } else {
+            self.current = Some(pending);
+        }
+        payload
     }
 
     fn take_number(&mut self, stream: u16, unordered: bool) -> u32 {

@@ -179,6 +179,7 @@ impl Waiting {
         }
     }
 
+    #[inline(never)]
     fn take_by_stream(&mut self, most: u32) -> Option<Pending> {
         let stream = match &self.line {
             Line::FirstCome(_) => return None,
