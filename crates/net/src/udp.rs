@@ -194,6 +194,20 @@ impl UdpPort {
         buffers: &mut ReceiveBuffers,
         into: &mut Vec<Received>,
     ) -> io::Result<bool> {
+        self.receive_if(buffers, into, |_| true)
+    }
+
+    /// The same, without the datagrams that are not `wanted`: those are counted, and
+    /// not copied.
+    ///
+    /// # Errors
+    /// As for [`Self::receive`].
+    pub fn receive_if(
+        &mut self,
+        buffers: &mut ReceiveBuffers,
+        into: &mut Vec<Received>,
+        mut wanted: impl FnMut(&[u8]) -> bool,
+    ) -> io::Result<bool> {
         let control = nix::cmsg_space!(u32);
         // The kernel shortens the lengths in the headers, so they serve once.
         let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(control));
@@ -226,8 +240,11 @@ impl UdpPort {
         let full = came.len() == BATCH;
         for ((length, from), buffer) in came.into_iter().zip(&buffers.buffers) {
             self.counters.received += 1;
-            if let Some(from) = from {
-                let payload = Bytes::copy_from_slice(&buffer[..length]);
+            let payload = &buffer[..length];
+            if let Some(from) = from
+                && wanted(payload)
+            {
+                let payload = Bytes::copy_from_slice(payload);
                 into.push(Received { from, payload });
             }
         }

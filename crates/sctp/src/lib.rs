@@ -63,9 +63,9 @@ mod welcome;
 
 pub use association::{Association, AssociationState};
 pub use config::{
-    Config, ConfigError, CwndOvershoot, CwndWhenLimited, FastRetransmitAmount, IdleDecay, Knob,
-    MaxBurstRule, Overrides, PROFILES, RepeatFastRetransmit, RtoFormula, SackBundling, Scheduler,
-    TimeoutMarks, TimeoutRearm, UnknownProfile, WindowCounts, WindowUnit,
+    Config, ConfigError, CwndOvershoot, CwndWhenLimited, FastRetransmitAmount, IdleDecay,
+    InitLimit, Knob, MaxBurstRule, Overrides, PROFILES, RepeatFastRetransmit, RtoFormula,
+    SackBundling, Scheduler, TimeoutMarks, TimeoutRearm, UnknownProfile, WindowCounts, WindowUnit,
 };
 pub use endpoint::{
     AssociationId, ConnectError, Endpoint, EndpointEvent, EndpointOutput, EndpointStats,

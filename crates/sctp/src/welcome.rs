@@ -126,11 +126,47 @@ impl Welcome<'_> {
         said: Announcement,
         identity: Identity,
     ) -> Chunk {
+        match self.reply(now, caller, init, said, identity, Vec::new()) {
+            Ok(answer) => Chunk::InitAck(Box::new(answer)),
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// The same in the memory of an INIT that nobody needs any more.
+    pub(crate) fn answer_in_place(
+        &self,
+        now: Time,
+        caller: Caller,
+        mut init: Box<Init>,
+        said: Announcement,
+        identity: Identity,
+    ) -> Chunk {
+        let mut parameters = core::mem::take(&mut init.parameters);
+        parameters.clear();
+        match self.reply(now, caller, &init, said, identity, parameters) {
+            Ok(answer) => {
+                *init = answer;
+                Chunk::InitAck(init)
+            }
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// The content of an INIT ACK, its parameters in place of none, or a refusal.
+    fn reply(
+        &self,
+        now: Time,
+        caller: Caller,
+        init: &Init,
+        said: Announcement,
+        identity: Identity,
+        mut parameters: Vec<Parameter>,
+    ) -> Result<Init, Chunk> {
         if let Some(cause) = fault(init) {
-            return refusal(cause);
+            return Err(refusal(cause));
         }
         if let Some(name) = &said.host_name {
-            return refusal(unresolvable(name));
+            return Err(refusal(unresolvable(name)));
         }
         let extensions = self.config.agreed(&said);
         // The last one is that of the INIT itself, by which the caller is known again
@@ -158,7 +194,7 @@ impl Welcome<'_> {
             extensions,
             addresses,
         };
-        let mut parameters = Vec::with_capacity(4);
+        parameters.reserve(4);
         parameters.push(Parameter {
             kind: parameter::STATE_COOKIE,
             value: self.keys.seal(&cookie),
@@ -167,13 +203,12 @@ impl Welcome<'_> {
             kind: parameter::UNRECOGNIZED_PARAMETER,
             value: parameter::encoded(core::slice::from_ref(unknown)),
         }));
-        let answer = introduce(
+        Ok(introduce(
             self.config,
             self.host,
             (identity.tag, identity.tsn),
             self.config.extensions(),
             parameters,
-        );
-        Chunk::InitAck(Box::new(answer))
+        ))
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use headway_sansio::{Address, Datagram, Duration, Payload, RandomStream, Seed, Time};
 use headway_sctp::{
-    AssociationId, Chunk, Config, Endpoint, EndpointEvent, Event, Host, Init, Message, Packet, Tsn,
+    AssociationId, Chunk, Config, Endpoint, EndpointEvent, Event, Host, Init, InitLimit, Message,
+    Packet, Tsn,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -27,14 +28,18 @@ struct Service {
     answers: u64,
 }
 
-fn end(n: u32) -> Endpoint {
+fn end(n: u32, init_limit: Option<InitLimit>) -> Endpoint {
     let host = Arc::new(Host::new(vec![Address(n)]));
-    Endpoint::new(Arc::new(Config::default()), host, [n as u8; 32])
+    let config = Config {
+        init_limit,
+        ..Config::default()
+    };
+    Endpoint::new(Arc::new(config), host, [n as u8; 32])
 }
 
 impl Service {
-    fn new() -> Self {
-        let (mut server, mut client) = (end(1), end(2));
+    fn new(init_limit: Option<InitLimit>) -> Self {
+        let (mut server, mut client) = (end(1, init_limit), end(2, None));
         server.listen(7);
         let now = Time::ZERO + Duration::from_secs(1);
         let call = client.connect(now, 1000, 7, &[Address(1)]).unwrap();
@@ -131,11 +136,10 @@ fn in_use(region: &Region<'_, System>) -> i64 {
     change.bytes_allocated as i64 - change.bytes_deallocated as i64
 }
 
-/// One test, so that no other thread allocates meanwhile.
-#[test]
-fn a_million_inits_leave_nothing_and_stop_nobody() {
-    let mut random = Seed::new(9260).stream("flood");
-    let mut service = Service::new();
+/// A million INITs in a second, with messages in between. Leaves the service as it is
+/// afterwards.
+fn endure(init_limit: Option<InitLimit>, random: &mut RandomStream) -> Service {
+    let mut service = Service::new(init_limit);
     for _ in 0..100 {
         service.talk();
     }
@@ -143,7 +147,7 @@ fn a_million_inits_leave_nothing_and_stop_nobody() {
     let region = Region::new(ALLOCATOR);
     let before = in_use(&region);
     for n in 1..=INITS {
-        let init = stranger(&mut random);
+        let init = stranger(random);
         service.server.handle_input(service.now, init);
         if n % BETWEEN == 0 {
             service.now += Duration::from_micros(100);
@@ -153,7 +157,8 @@ fn a_million_inits_leave_nothing_and_stop_nobody() {
     service.settle();
     let stats = *service.server.stats();
     // The first INIT was that of the association.
-    assert_eq!((stats.inits_answered, service.answers), (INITS + 1, INITS));
+    assert_eq!(stats.inits_answered, service.answers + 1);
+    assert_eq!(service.answers + stats.inits_over_limit, INITS);
     assert_eq!(service.delivered, 100 + INITS / BETWEEN);
     assert_eq!(
         (service.server.association_count(), service.incoming),
@@ -163,6 +168,22 @@ fn a_million_inits_leave_nothing_and_stop_nobody() {
     // Room for a burst of answers is kept, and nothing that grows with the flood.
     let left = in_use(&region) - before;
     assert!(left < 64 * 1024, "{left} bytes");
+    service
+}
+
+/// One test, so that no other thread allocates meanwhile.
+#[test]
+fn a_million_inits_leave_nothing_and_stop_nobody() {
+    let mut random = Seed::new(9260).stream("flood");
+    // As many are answered as may be: those of a second, and a burst.
+    let limit = InitLimit::default();
+    let service = endure(Some(limit), &mut random);
+    let most = u64::from(limit.per_second) + u64::from(limit.burst);
+    assert!((most - 100..=most).contains(&service.answers));
+
+    // All are.
+    let mut service = endure(None, &mut random);
+    assert_eq!(service.answers, INITS);
 
     // A driver that sends nothing while the flood lasts: the answers that wait are
     // bounded too, and the association's packets are not among those thrown away.

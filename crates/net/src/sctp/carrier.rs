@@ -36,12 +36,19 @@ pub(super) trait Carrier: Send {
     /// Where the system has no descriptors left.
     fn descriptors(&self) -> io::Result<Vec<OwnedFd>>;
 
-    /// Takes what has come to one local address, one batch at most. Says whether
-    /// there may be more.
+    /// Takes what has come to one local address, one batch at most. Packets that are
+    /// not `wanted` it leaves out where it can look at them before it copies them. Says
+    /// whether there may be more.
     ///
     /// # Errors
     /// Where the socket is broken.
-    fn receive(&mut self, now: Time, local: usize, into: &mut Vec<Arrival>) -> io::Result<bool>;
+    fn receive(
+        &mut self,
+        now: Time,
+        local: usize,
+        into: &mut Vec<Arrival>,
+        wanted: Wanted<'_>,
+    ) -> io::Result<bool>;
 
     /// Sends a packet from one local address.
     fn send(&mut self, now: Time, local: usize, to: SocketAddr, packet: Bytes);
@@ -71,6 +78,9 @@ pub(super) trait Carrier: Send {
     /// Does what is due.
     fn handle_timeout(&mut self, _now: Time, _into: &mut Vec<Arrival>) {}
 }
+
+/// Looks at an SCTP packet before anything is done with it, and says whether to go on.
+pub(super) type Wanted<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 
 /// An SCTP packet that came.
 #[derive(Debug)]
@@ -124,11 +134,17 @@ impl Carrier for Udp {
             .collect()
     }
 
-    fn receive(&mut self, _now: Time, local: usize, into: &mut Vec<Arrival>) -> io::Result<bool> {
+    fn receive(
+        &mut self,
+        _now: Time,
+        local: usize,
+        into: &mut Vec<Arrival>,
+        wanted: Wanted<'_>,
+    ) -> io::Result<bool> {
         let Some(port) = self.ports.get_mut(local) else {
             return Ok(false);
         };
-        let more = port.receive(&mut self.buffers, &mut self.received)?;
+        let more = port.receive_if(&mut self.buffers, &mut self.received, wanted)?;
         let arrivals = self.received.drain(..).map(|received| Arrival {
             local,
             from: received.from,

@@ -16,7 +16,7 @@ use dimpl::crypto::rust_crypto::default_provider;
 use dimpl::{Config, Dtls, DtlsCertificate, Output};
 use headway_sansio::{Duration, Time};
 
-use super::carrier::{Arrival, Carrier, Udp};
+use super::carrier::{Arrival, Carrier, Udp, Wanted};
 use super::trust::{DtlsConfig, PeerRole, Trust};
 use crate::{Timeouts, UdpCounters};
 
@@ -286,9 +286,15 @@ impl Carrier for DtlsOverUdp {
         self.udp.descriptors()
     }
 
-    fn receive(&mut self, now: Time, local: usize, into: &mut Vec<Arrival>) -> io::Result<bool> {
+    fn receive(
+        &mut self,
+        now: Time,
+        local: usize,
+        into: &mut Vec<Arrival>,
+        _wanted: Wanted<'_>,
+    ) -> io::Result<bool> {
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        let more = self.udp.receive(now, local, &mut arrivals);
+        let more = self.udp.receive(now, local, &mut arrivals, &mut |_| true);
         for arrival in arrivals.drain(..) {
             let key = Key {
                 local,

@@ -48,8 +48,8 @@ pub use config::{ENCAPSULATION_PORT, EndpointConfig, Peer, Transport};
 pub use endpoint::{Endpoint, NetworkStats};
 pub use error::{AssociationError, ConnectError, SendError};
 pub use headway_sctp::{
-    Abandoned, AssociationState, Cause, Config, EndpointStats, Event, LostReason, MessageId,
-    Overrides, PathState, PathStats, PathStatus, Policy, ReconfigError, ReconfigRequest,
+    Abandoned, AssociationState, Cause, Config, EndpointStats, Event, InitLimit, LostReason,
+    MessageId, Overrides, PathState, PathStats, PathStatus, Policy, ReconfigError, ReconfigRequest,
     ReconfigResult, Reliability, Stats,
 };
 pub use slot::{Notice, PathReport, Received};

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use headway_sansio::Time;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::carrier::{Arrival, Carrier, Udp};
+use super::carrier::{Arrival, Carrier, Udp, Wanted};
 use crate::{UdpCounters, UdpPort};
 
 /// SCTP's number among the protocols over IP.
@@ -65,11 +65,16 @@ fn without_port(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// What follows the IP header; `None` where that is none.
-fn behind_header(datagram: &Bytes) -> Option<Bytes> {
+/// Length of the IP header; `None` where that is none.
+fn header_length(datagram: &[u8]) -> Option<usize> {
     let first = *datagram.first()?;
     let length = usize::from(first & 0xf) * 4;
-    (first >> 4 == 4 && length >= 20 && length <= datagram.len()).then(|| datagram.slice(length..))
+    (first >> 4 == 4 && length >= 20 && length <= datagram.len()).then_some(length)
+}
+
+/// What follows the IP header.
+fn behind_header(datagram: &Bytes) -> Option<Bytes> {
+    header_length(datagram).map(|length| datagram.slice(length..))
 }
 
 impl Carrier for RawIp {
@@ -90,10 +95,23 @@ impl Carrier for RawIp {
         self.sockets.descriptors()
     }
 
-    fn receive(&mut self, now: Time, local: usize, into: &mut Vec<Arrival>) -> io::Result<bool> {
+    fn receive(
+        &mut self,
+        now: Time,
+        local: usize,
+        into: &mut Vec<Arrival>,
+        wanted: Wanted<'_>,
+    ) -> io::Result<bool> {
         let start = into.len();
-        let more = self.sockets.receive(now, local, into)?;
         let version = self.versions.get(local).copied();
+        let mut wanted_behind = |datagram: &[u8]| {
+            let header = match version {
+                Some(Version::V4) => header_length(datagram).unwrap_or(0),
+                _ => 0,
+            };
+            wanted(&datagram[header..])
+        };
+        let more = self.sockets.receive(now, local, into, &mut wanted_behind)?;
         for arrival in &mut into[start..] {
             arrival.from = without_port(arrival.from);
             if version == Some(Version::V4) {

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use headway_net::sctp::{Config, Endpoint, EndpointConfig, Message, Peer};
+use headway_net::sctp::{Config, Endpoint, EndpointConfig, InitLimit, Message, Peer};
 use headway_sctp::{Chunk, Chunks, Init, Packet, Tsn};
 
 use super::common::{Way, client, fast, loopback, pair, ping, server, soon};
@@ -74,14 +74,7 @@ async fn a_stranger_moves_nobody() {
     assert_eq!(association.stats().timeouts, 0);
 }
 
-/// More strangers than an endpoint remembers addresses of.
-#[tokio::test]
-async fn a_flood_of_strangers_displaces_nobody() {
-    const STRANGERS: u32 = 66_000;
-    let server = server(Config::default());
-    let address = server.local_addrs()[0];
-    let client = client(Config::default());
-    let (far, near) = soon(pair(&server, &client)).await;
+fn init() -> Vec<u8> {
     let init = Init {
         initiate_tag: 1,
         a_rwnd: 100_000,
@@ -98,6 +91,69 @@ async fn a_flood_of_strangers_displaces_nobody() {
     };
     let mut bytes = Vec::new();
     packet.encode(&mut bytes);
+    bytes
+}
+
+/// INITs beyond the limit are counted and get no answer; those who are in notice
+/// nothing.
+#[tokio::test]
+async fn inits_beyond_the_limit_are_not_answered() {
+    const STRANGERS: u64 = 2_000;
+    let limit = InitLimit {
+        per_second: 1,
+        burst: 1,
+    };
+    let server = server(Config {
+        init_limit: Some(limit),
+        ..fast()
+    });
+    let address = server.local_addrs()[0];
+    let client = client(fast());
+    let (far, near) = soon(pair(&server, &client)).await;
+    let stranger = std::net::UdpSocket::bind(loopback()).unwrap();
+    // Every second one is damaged, which is found out by whoever reads it.
+    let mut inits = [init(), init()];
+    inits[1][9] ^= 1;
+    let malformed = || server.network_stats().malformed;
+    let arrived = || {
+        let stats = server.stats();
+        stats.inits_answered + stats.inits_over_limit + malformed()
+    };
+    let before = arrived();
+    for number in 0..STRANGERS {
+        let init = &inits[(number % 2) as usize];
+        stranger.send_to(init, address).unwrap();
+        while before + number > arrived() + 100 {
+            tokio::task::yield_now().await;
+        }
+    }
+    soon(far.send(Message::new("still here"))).await.unwrap();
+    let heard = soon(near.recv()).await.unwrap().unwrap();
+    assert_eq!(heard.payload, "still here");
+    while arrived() < before + STRANGERS {
+        tokio::task::yield_now().await;
+    }
+    let stats = server.stats();
+    assert!(stats.inits_over_limit > STRANGERS / 2, "{stats:?}");
+    assert_eq!(stats.packets_discarded, stats.inits_over_limit);
+    assert!(malformed() < STRANGERS / 4, "what is refused is read");
+    assert_eq!(server.association_count(), 1);
+    assert_eq!(near.stats().timeouts + far.stats().timeouts, 0);
+}
+
+/// More strangers than an endpoint remembers addresses of.
+#[tokio::test]
+async fn a_flood_of_strangers_displaces_nobody() {
+    const STRANGERS: u32 = 66_000;
+    // Each is to be answered, however fast they come.
+    let server = server(Config {
+        init_limit: None,
+        ..Config::default()
+    });
+    let address = server.local_addrs()[0];
+    let client = client(Config::default());
+    let (far, near) = soon(pair(&server, &client)).await;
+    let bytes = init();
     let answered = || server.stats().inits_answered;
     let before = answered();
     for number in 0..STRANGERS {

@@ -328,7 +328,7 @@ impl ServerReport {
         self.network = endpoint.network_stats();
     }
 
-    fn counts(&self) -> [Count; 11] {
+    fn counts(&self) -> [Count; 12] {
         [
             ("associations", "associations that ended", self.associations),
             ("shut_down", "  shut down", self.shut_down),
@@ -341,6 +341,11 @@ impl ServerReport {
                 "inits_answered",
                 "INITs answered",
                 self.endpoint.inits_answered,
+            ),
+            (
+                "inits_over_limit",
+                "INITs beyond the limit",
+                self.endpoint.inits_over_limit,
             ),
             (
                 "cookies_accepted",

@@ -25,6 +25,9 @@ pub enum ConfigError {
     /// Section 3.3.2 forbids zero streams.
     #[error("there must be at least one stream each way")]
     Streams,
+    /// No peer could begin an association.
+    #[error("the limit on INITs must let at least one through a second, and at once")]
+    InitLimit,
 }
 
 impl Config {
@@ -56,6 +59,11 @@ impl Config {
             Err(ConfigError::Buffer)
         } else if self.outbound_streams == 0 || self.inbound_streams == 0 {
             Err(ConfigError::Streams)
+        } else if self
+            .init_limit
+            .is_some_and(|limit| limit.per_second == 0 || limit.burst == 0)
+        {
+            Err(ConfigError::InitLimit)
         } else {
             Ok(())
         }

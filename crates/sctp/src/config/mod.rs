@@ -2,12 +2,14 @@
 //! over a profile.
 
 mod check;
+mod init_limit;
 mod overrides;
 mod profile;
 #[cfg(test)]
 mod tests;
 
 pub use check::ConfigError;
+pub use init_limit::InitLimit;
 pub use overrides::Overrides;
 pub use profile::{Knob, PROFILES, UnknownProfile};
 
@@ -161,6 +163,10 @@ pub struct Config {
     /// How long cookies are signed with one key (section 5.1.3: changed "reasonably
     /// frequently", such as hourly). Not shorter than `cookie_lifetime`.
     pub cookie_key_lifetime: Duration,
+    /// How many INITs an endpoint lets in, whoever sends them (RFC 9260, section
+    /// 12.2.4.1); `None`: all. Has no effect on associations that this side begins, nor
+    /// on an [`Association`](crate::Association) without an endpoint.
+    pub init_limit: Option<InitLimit>,
     /// Unanswered transmissions until a path is potentially failed and DATA goes
     /// elsewhere (PFMR of RFC 7829, which recommends 0); `None`: there is no such
     /// state (RFC 9260).
@@ -396,6 +402,7 @@ impl Default for Config {
             outbound_streams: 64,
             inbound_streams: 64,
             cookie_key_lifetime: Duration::from_secs(3600),
+            init_limit: Some(InitLimit::default()),
             potentially_failed_max_retransmits: None,
             primary_switchover_max_retransmits: None,
             initial_tsn: None,

@@ -185,6 +185,26 @@ fn profiles_make_sense_and_nonsense_is_named() {
             },
             ConfigError::Streams,
         ),
+        (
+            Config {
+                init_limit: Some(InitLimit {
+                    per_second: 0,
+                    burst: 1,
+                }),
+                ..rfc.clone()
+            },
+            ConfigError::InitLimit,
+        ),
+        (
+            Config {
+                init_limit: Some(InitLimit {
+                    per_second: 1,
+                    burst: 0,
+                }),
+                ..rfc.clone()
+            },
+            ConfigError::InitLimit,
+        ),
     ];
     for (config, error) in cases {
         assert_eq!(config.check(), Err(error));

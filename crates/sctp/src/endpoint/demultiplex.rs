@@ -19,6 +19,28 @@ use crate::{Association, Cause, Chunk, Chunks, Packet};
 const MOST_ANSWERS: usize = 4096;
 
 impl Endpoint {
+    /// Whether a datagram that arrived at `now`, not decoded yet, is to be decoded and
+    /// given to [`Self::handle_input`]. It is not where it begins with an INIT and more
+    /// of them have come than [`Config::init_limit`](crate::Config::init_limit) lets in;
+    /// then it is counted, and that was all it cost.
+    ///
+    /// A driver that does not ask has the same INITs let in, and decodes the others in
+    /// vain.
+    pub fn admits(&mut self, now: Time, datagram: &[u8]) -> bool {
+        if !Packet::begins_with_init(datagram) || self.gate.expect(now) {
+            return true;
+        }
+        self.stats.packets_received += 1;
+        self.turn_away();
+        false
+    }
+
+    /// An INIT is one too many.
+    fn turn_away(&mut self) {
+        self.stats.packets_discarded += 1;
+        self.stats.inits_over_limit += 1;
+    }
+
     /// Takes a packet that arrived at `now`.
     pub fn handle_input(&mut self, now: Time, mut datagram: Datagram<Packet>) {
         self.now = now;
@@ -30,6 +52,7 @@ impl Endpoint {
         let packet = &mut datagram.body;
         match packet.chunks.first() {
             None => self.stats.packets_discarded += 1,
+            Some(Chunk::Init(_)) if !self.gate.pass(now) => self.turn_away(),
             Some(Chunk::Init(_)) => self.take_init(now, route, packet),
             Some(Chunk::CookieEcho(_)) => self.take_cookie_echo(now, route, packet),
             Some(_) => match self.find(route, packet) {
@@ -104,6 +127,10 @@ impl Endpoint {
             self.answer(route, answer_stranger(packet));
             return;
         }
+        let Some(Chunk::Init(init)) = packet.chunks.pop() else {
+            return;
+        };
+        let peer_tag = init.initiate_tag;
         self.renew_key(now);
         let chunk = if self.table.len() >= self.most_associations {
             refusal(Cause::new(Cause::OUT_OF_RESOURCE))
@@ -123,7 +150,7 @@ impl Endpoint {
                 address: route.remote,
                 port: packet.source_port,
             };
-            welcome.answer(now, caller, init, said, identity)
+            welcome.answer_in_place(now, caller, init, said, identity)
         };
         match chunk {
             Chunk::InitAck(_) => self.stats.inits_answered += 1,
@@ -132,7 +159,7 @@ impl Endpoint {
         let answer = Packet {
             source_port: packet.destination_port,
             destination_port: packet.source_port,
-            verification_tag: init.initiate_tag,
+            verification_tag: peer_tag,
             chunks: Chunks::from_iter([chunk]),
         };
         self.answer(route, Some(answer));

@@ -7,6 +7,7 @@
 
 mod demultiplex;
 mod drive;
+mod gate;
 mod retired;
 mod table;
 
@@ -23,6 +24,7 @@ use crate::host::Host;
 use crate::path::Route;
 use crate::secret::Secret;
 use crate::{Association, Config, Event, Packet, Tsn};
+use gate::Gate;
 use retired::Retired;
 use table::{PeerKey, Table};
 
@@ -86,6 +88,7 @@ pub struct Endpoint {
     /// Packets that belong to no association.
     answers: VecDeque<Datagram<Packet>>,
     most_associations: usize,
+    gate: Gate,
     now: Time,
     stats: EndpointStats,
 }
@@ -141,6 +144,9 @@ pub struct EndpointStats {
     pub inits_answered: u64,
     /// INITs refused with ABORT.
     pub inits_refused: u64,
+    /// INITs thrown away unread, as there were more than [`Config::init_limit`] lets
+    /// in. They are among the packets discarded.
+    pub inits_over_limit: u64,
     /// Associations that peers began.
     pub cookies_accepted: u64,
     /// Cookies that this endpoint did not make, or whose association is over.
@@ -162,6 +168,7 @@ impl Endpoint {
     #[must_use]
     pub fn new(config: Arc<Config>, host: Arc<Host>, secret: [u8; 32]) -> Self {
         let mut secret = Secret::new(&secret);
+        let gate = Gate::new(config.init_limit);
         Self {
             keys: KeyRing::new(fresh_key(&mut secret)),
             secret,
@@ -175,6 +182,7 @@ impl Endpoint {
             sending: VecDeque::new(),
             answers: VecDeque::new(),
             most_associations: usize::MAX,
+            gate,
             now: Time::ZERO,
             stats: EndpointStats::default(),
         }

@@ -96,6 +96,12 @@ impl Packet {
         Ok(packet)
     }
 
+    /// Whether a datagram, if it is an SCTP packet at all, begins with an INIT, beside
+    /// which there may be nothing else (RFC 9260, section 6.10). Looks at one byte.
+    pub(crate) fn begins_with_init(datagram: &[u8]) -> bool {
+        datagram.get(COMMON_HEADER_BYTES as usize) == Some(&1)
+    }
+
     fn read(datagram: &Bytes) -> Result<Self, ParseError> {
         let mut reader = Reader::new(datagram);
         let mut packet = Self {

@@ -131,7 +131,9 @@ impl Core {
     pub(in crate::sctp) fn receive(&mut self, local: usize) -> io::Result<bool> {
         let now = self.now();
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        let more = self.carrier.receive(now, local, &mut arrivals);
+        let machine = &mut self.machine;
+        let mut admits = |packet: &[u8]| machine.admits(now, packet);
+        let more = self.carrier.receive(now, local, &mut arrivals, &mut admits);
         for arrival in arrivals.drain(..) {
             self.absorb(now, arrival);
         }
