@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A failure with a message for the user.
 #[derive(Debug, Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// What the user gave cannot be used.
     #[error("{0}")]
     Input(String),

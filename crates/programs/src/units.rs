@@ -39,7 +39,7 @@ const SIZES: Units = &[
 ///
 /// # Errors
 /// What is wrong with the text, for the user to read.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     whole(text, DURATIONS, "a duration", "20ms").map(Duration::from_nanos)
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// What is wrong with the text, for the user to read.
-pub(crate) fn bit_rate(text: &str) -> Result<u64, String> {
+pub fn bit_rate(text: &str) -> Result<u64, String> {
     match whole(text, BIT_RATES, "a bit rate", "1Mb/s")? {
         0 => Err(format!(
             "\"{text}\" carries nothing; leave it out for no limit"
@@ -60,7 +60,7 @@ pub(crate) fn bit_rate(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// What is wrong with the text, for the user to read.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
+pub fn size(text: &str) -> Result<u64, String> {
     whole(text, SIZES, "a size", "85kB")
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// What is wrong with the text, for the user to read.
-pub(crate) fn fraction(text: &str) -> Result<f64, String> {
+pub fn fraction(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text, "a probability", "5% or 0.05")?;
     let value = match unit {
         "" => number.to_f64(0),
@@ -90,7 +90,7 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// What is wrong with the text, for the user to read.
-pub(crate) fn event_rate(text: &str) -> Result<f64, String> {
+pub fn event_rate(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text, "a rate", "40/s")?;
     let value = match unit {
         "" | "/s" => number.to_f64(0),
@@ -114,7 +114,7 @@ pub(crate) fn event_rate(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// What is wrong with the text, for the user to read.
-pub(crate) fn seed(text: &str) -> Result<u64, String> {
+pub fn seed(text: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),

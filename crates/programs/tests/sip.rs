@@ -94,10 +94,10 @@ fn calls_over_tcp_end_by_themselves_on_both_sides() {
 
 #[test]
 fn loss_is_overcome_by_the_timers() {
-    let (answerer, address) = uas("--ring-time 500ms --t1 20ms");
-    // 20 ms there and back is shorter than T1.
+    let (answerer, address) = uas("--ring-time 500ms --t1 60ms");
+    // 20 ms there and back is shorter than T1, and so is the wait for a busy processor.
     let (path, through) = relay(address, "--loss 10% --delay 5ms --seed 3");
-    let flags = "--calls 100 --rate 100/s --talk-time 500ms --t1 20ms";
+    let flags = "--calls 100 --rate 100/s --talk-time 500ms --t1 60ms";
     let (calls, code) = end(uac(through, flags));
     let answers = answerer.stop(Signal::SIGTERM);
     let path = path.stop(Signal::SIGTERM);

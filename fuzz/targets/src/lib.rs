@@ -8,6 +8,7 @@
 mod association;
 mod endpoint;
 mod knobs;
+mod programs;
 mod script;
 mod sip;
 mod tcp;
@@ -20,6 +21,7 @@ use headway_tcp::{Checksum, Segment};
 
 pub use association::sctp_association;
 pub use endpoint::sctp_endpoint;
+pub use programs::{program_arguments, program_input};
 pub use sip::{sip_agent, sip_stream};
 pub use tcp::tcp_connection;
 
@@ -27,7 +29,7 @@ pub use tcp::tcp_connection;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target with the name of its corpus.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 11] = [
     ("sctp_packet", sctp_packet),
     ("sctp_association", sctp_association),
     ("sctp_endpoint", sctp_endpoint),
@@ -37,6 +39,8 @@ pub const TARGETS: [Target; 9] = [
     ("sip_stream", sip_stream),
     ("sip_agent", sip_agent),
     ("run_spec", run_spec),
+    ("program_input", program_input),
+    ("program_arguments", program_arguments),
 ];
 
 /// A packet that the codec reads is written again and read as the same packet,

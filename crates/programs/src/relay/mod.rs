@@ -13,9 +13,9 @@ use headway_net::{Clock, Poller};
 use headway_sansio::{Seed, Time};
 
 pub(crate) use args::Args;
-use path::{Direction, Parcel, Path};
+pub use path::{Direction, Parcel, Path};
 use report::{OutsideReport, Report};
-use settings::Settings;
+pub use settings::Settings;
 use sockets::{Limits, Sockets};
 
 use crate::failure::Failure;
@@ -25,14 +25,7 @@ use crate::failure::Failure;
 /// # Errors
 /// Where the settings make no sense or the system refuses a socket.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let settings = Settings::from_args(args)?;
-    if args.listen.is_ipv4() != args.to.is_ipv4() {
-        let reason = "--listen and --to must be of the same IP version";
-        return Err(Failure::Input(reason.to_owned()));
-    }
-    let seed = Seed::new(args.seed);
-    let mut path = Path::new(&settings, seed, args.memory)
-        .map_err(|error| Failure::Input(error.to_string()))?;
+    let mut path = path(args)?;
     let mut poller = Poller::new(Clock::start()).map_err(Failure::system("poller"))?;
     poller
         .catch_stop_signals()
@@ -61,6 +54,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         print!("{}", report.table());
     }
     Ok(())
+}
+
+/// The path that the arguments ask for.
+///
+/// # Errors
+/// Where the settings make no sense.
+pub(crate) fn path(args: &Args) -> Result<Path, Failure> {
+    let settings = Settings::from_args(args)?;
+    if args.listen.is_ipv4() != args.to.is_ipv4() {
+        let reason = "--listen and --to must be of the same IP version";
+        return Err(Failure::Input(reason.to_owned()));
+    }
+    let seed = Seed::new(args.seed);
+    Path::new(&settings, seed, args.memory).map_err(|error| Failure::Input(error.to_string()))
 }
 
 fn report(args: &Args, path: &Path, sockets: &Sockets, duration_s: f64) -> Report {

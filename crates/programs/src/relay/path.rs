@@ -13,7 +13,7 @@ use super::settings::Settings;
 
 /// Which way a packet goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Direction {
+pub enum Direction {
     /// From a client to the target.
     Forward,
     /// From the target to a client.
@@ -22,15 +22,15 @@ pub(crate) enum Direction {
 
 /// A datagram between a client and the target.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Parcel {
+pub struct Parcel {
     /// Whose it is; the path does not look at it.
-    pub(crate) client: Address,
+    pub client: Address,
     /// Where it goes.
-    pub(crate) direction: Direction,
+    pub direction: Direction,
     /// Length of its IP datagram.
-    pub(crate) size_bytes: u32,
+    pub size_bytes: u32,
     /// What it carries.
-    pub(crate) payload: Bytes,
+    pub payload: Bytes,
 }
 
 /// What every parcel costs in memory beside its payload, roughly.
@@ -42,7 +42,7 @@ const PARCEL_BYTES: u64 = 128;
 /// As long as the first-come packets of a direction are the same, so are the
 /// packets that its wire loses and duplicates, whenever they come: a link draws
 /// for each packet offered, in order (see [`headway_path::Link`]).
-pub(super) struct Path {
+pub struct Path {
     links: [Link; 2],
     radio: Option<Radio>,
     line: DelayLine,
@@ -68,11 +68,7 @@ impl Path {
     ///
     /// # Errors
     /// The first setting that makes no sense.
-    pub(super) fn new(
-        settings: &Settings,
-        seed: Seed,
-        most_held_bytes: u64,
-    ) -> Result<Self, ConfigError> {
+    pub fn new(settings: &Settings, seed: Seed, most_held_bytes: u64) -> Result<Self, ConfigError> {
         let path = &settings.path;
         path.validate()?;
         let radio = settings.dot11.as_ref();
@@ -93,6 +89,12 @@ impl Path {
             most_held_bytes,
             lost_memory: [0; 2],
         })
+    }
+
+    /// Bytes of the packets under way, and what keeping them takes.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes
     }
 
     pub(super) fn counters(&self, direction: Direction) -> DirectionCounters {

@@ -17,7 +17,7 @@ use crate::units;
 
 /// Everything that the relay does to packets.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// The keys of a RunSpec's `path`.
     pub(crate) path: PathConfig,
     /// An 802.11b cell between the clients and the path.
@@ -57,12 +57,31 @@ impl Settings {
         let wrong =
             |what: &dyn std::fmt::Display| Failure::Input(format!("{}: {what}", file.display()));
         let text = fs::read_to_string(file).map_err(|error| wrong(&error))?;
-        let value = match file.extension().and_then(|extension| extension.to_str()) {
-            Some("json") => serde_json::from_str::<Value>(&text).map_err(|error| wrong(&error))?,
-            Some("toml") => toml::from_str::<Value>(&text).map_err(|error| wrong(&error))?,
+        let settings = match file.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Self::from_json(&text),
+            Some("toml") => Self::from_toml(&text),
             _ => return Err(wrong(&"a settings file ends in .json or .toml")),
         };
-        Self::from_value(value).map_err(|error| wrong(&error))
+        settings.map_err(|reason| wrong(&reason))
+    }
+
+    /// The settings that a file ending in `.json` holds; whether they make sense is for
+    /// [`Path::new`](super::Path::new) to say.
+    ///
+    /// # Errors
+    /// What is wrong with the text, for the user to read.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        Self::from_value(value).map_err(|error| error.to_string())
+    }
+
+    /// The settings that a file ending in `.toml` holds, as [`Self::from_json`].
+    ///
+    /// # Errors
+    /// What is wrong with the text, for the user to read.
+    pub fn from_toml(text: &str) -> Result<Self, String> {
+        let value = toml::from_str(text).map_err(|error| error.to_string())?;
+        Self::from_value(value).map_err(|error| error.to_string())
     }
 
     /// Takes the keys of `path`, and `dot11` beside them.

@@ -283,6 +283,19 @@ pub(super) enum EndKind {
     Peer,
 }
 
+impl Args {
+    /// What the endpoint of either side is made from.
+    ///
+    /// # Errors
+    /// Where an argument makes no sense.
+    pub(crate) fn endpoint(&self) -> Result<EndpointConfig, Failure> {
+        match self {
+            Self::Serve(args) => args.endpoint(),
+            Self::Connect(args) => args.endpoint(),
+        }
+    }
+}
+
 impl ServeArgs {
     /// # Errors
     /// Where an argument makes no sense.
@@ -313,6 +326,10 @@ impl ConnectArgs {
         };
         let mut sctp = self.stack.config()?;
         let messages = &self.messages;
+        if self.messages_in_all().is_none() {
+            let why = "--count: times --resets and --associations, that is more than 2^64 messages";
+            return Err(Failure::Input(why.to_owned()));
+        }
         sctp.outbound_streams = sctp.outbound_streams.max(messages.streams);
         sctp.inbound_streams = sctp.inbound_streams.max(messages.streams);
         sctp.partial_reliability |= self.changes.gives_up();
@@ -338,6 +355,13 @@ impl ConnectArgs {
             sctp,
             ..EndpointConfig::udp((any, 0).into())
         })
+    }
+
+    /// The messages of all associations and rounds, if they can be counted.
+    pub(super) fn messages_in_all(&self) -> Option<u64> {
+        let rounds = self.changes.resets.checked_add(1)?;
+        let of_each = self.messages.count.checked_mul(rounds)?;
+        of_each.checked_mul(self.messages.associations.into())
     }
 
     pub(super) fn target(&self) -> Peer {

@@ -10,7 +10,7 @@ use headway_net::Clock;
 use headway_net::sctp::{
     Association, Event, Message, MessageId, Notice, ReconfigRequest, ReconfigResult, Reliability,
 };
-use headway_sansio::Time;
+use headway_sansio::{Duration, Time};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -113,8 +113,9 @@ impl<'a> Exchange<'a> {
             match messages.rate {
                 Some(rate) => {
                     let turn = (number - numbers.start) as f64;
-                    let at = std::time::Duration::from_secs_f64(turn / rate);
-                    sleep_until(begun + at).await;
+                    // A turn that never comes is one in some centuries.
+                    let at = Duration::from_secs_f64(turn / rate);
+                    sleep_until(begun + to_std(at)).await;
                 }
                 None => {
                     while self.ledger().under_way() >= messages.outstanding {

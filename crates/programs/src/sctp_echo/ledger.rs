@@ -10,31 +10,32 @@ use super::payload::Payloads;
 
 /// What came back, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub(super) struct Tally {
+pub struct Tally {
     /// Messages handed over.
-    pub(super) sent: u64,
+    pub sent: u64,
     /// Their bytes.
-    pub(super) sent_bytes: u64,
+    pub sent_bytes: u64,
     /// Messages that came back with the right content.
-    pub(super) echoed: u64,
+    pub echoed: u64,
     /// Of these: after a later one of their stream, though ordered.
-    pub(super) out_of_order: u64,
+    pub out_of_order: u64,
     /// Of these: with another payload protocol identifier or the other kind of
     /// delivery.
-    pub(super) altered: u64,
+    pub altered: u64,
     /// Messages whose content is that of none under way on their stream: damaged,
     /// doubled or astray.
-    pub(super) unexpected: u64,
+    pub unexpected: u64,
     /// Messages that this side gave up and that did not come back.
-    pub(super) given_up: u64,
+    pub given_up: u64,
     /// Times that this side's streams began anew.
-    pub(super) resets: u64,
+    pub resets: u64,
     /// Times that streams of the peer began anew.
-    pub(super) peer_resets: u64,
+    pub peer_resets: u64,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds the counts of another association.
+    pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.sent_bytes += other.sent_bytes;
         self.echoed += other.echoed;
@@ -47,13 +48,15 @@ impl Tally {
     }
 
     /// Messages of which nothing is known.
-    pub(super) fn missing(&self) -> u64 {
+    #[must_use]
+    pub fn missing(&self) -> u64 {
         self.sent - self.echoed - self.given_up
     }
 
     /// Whether so many messages went, and came back as they should where they were
     /// not given up.
-    pub(super) fn is_right(&self, count: u64) -> bool {
+    #[must_use]
+    pub fn is_right(&self, count: u64) -> bool {
         let wrong = self.out_of_order + self.altered + self.unexpected;
         self.sent == count && self.missing() == 0 && wrong == 0
     }
@@ -61,16 +64,19 @@ impl Tally {
 
 /// How messages are sent, and so how they must come back.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
-    pub(super) streams: u16,
-    pub(super) unordered: bool,
-    pub(super) ppid: u32,
+pub struct Manner {
+    /// Streams that they take in turn, at least one.
+    pub streams: u16,
+    /// Unordered, all of them.
+    pub unordered: bool,
+    /// Payload protocol identifier of all of them.
+    pub ppid: u32,
     /// Their content alone counts.
-    pub(super) plain: bool,
+    pub plain: bool,
 }
 
 /// The books of one association.
-pub(super) struct Ledger {
+pub struct Ledger {
     payloads: Payloads,
     manner: Manner,
     /// Numbers of the messages under way, by stream, in their order. Given up ones
@@ -82,13 +88,18 @@ pub(super) struct Ledger {
     given_up: BTreeSet<u64>,
     /// How many messages are known to be given up, in whatever way.
     told: u64,
+    /// Numbers of those of which nobody has told, but which must be among them.
+    presumed: BTreeSet<u64>,
     /// Numbers of those under way that will not be given up, where others may be.
     faithful: BTreeSet<u64>,
-    pub(super) tally: Tally,
+    /// What came back, and how.
+    pub tally: Tally,
 }
 
 impl Ledger {
-    pub(super) fn new(payloads: Payloads, manner: Manner) -> Self {
+    /// Books without an entry.
+    #[must_use]
+    pub fn new(payloads: Payloads, manner: Manner) -> Self {
         // Where the stream does not count there is one queue for all.
         let queues = if manner.plain { 1 } else { manner.streams };
         Self {
@@ -99,13 +110,15 @@ impl Ledger {
             sent_at: BTreeMap::new(),
             given_up: BTreeSet::new(),
             told: 0,
+            presumed: BTreeSet::new(),
             faithful: BTreeSet::new(),
             tally: Tally::default(),
         }
     }
 
     /// The stream of a message.
-    pub(super) fn stream(&self, number: u64) -> u16 {
+    #[must_use]
+    pub fn stream(&self, number: u64) -> u16 {
         (number % u64::from(self.manner.streams)) as u16
     }
 
@@ -117,11 +130,14 @@ impl Ledger {
         }
     }
 
-    pub(super) fn under_way(&self) -> u64 {
+    /// Messages that are waited for.
+    #[must_use]
+    pub fn under_way(&self) -> u64 {
         self.tally.missing()
     }
 
-    pub(super) fn sent(&mut self, now: Time, number: u64, bytes: usize) {
+    /// Notes that a message is handed over; numbers run upwards from zero.
+    pub fn sent(&mut self, now: Time, number: u64, bytes: usize) {
         let queue = self.queue(self.stream(number));
         self.pending[queue].push_back(number);
         self.sent_at.insert(number, now);
@@ -130,18 +146,19 @@ impl Ledger {
     }
 
     /// This message goes among such as may be given up, and will not be.
-    pub(super) fn must_come(&mut self, number: u64) {
+    pub fn must_come(&mut self, number: u64) {
         self.faithful.insert(number);
     }
 
     /// Notes that a message was given up. Where some of it was sent it may come back
     /// all the same.
-    pub(super) fn gave_up(&mut self, number: u64, sent: bool) {
-        self.told += 1;
+    pub fn gave_up(&mut self, number: u64, sent: bool) {
+        // Known already where the word comes late.
+        self.told += u64::from(!self.presumed.remove(&number));
         let queue = self.queue(self.stream(number));
         // Else it came back before.
         if let Ok(place) = self.pending[queue].binary_search(&number) {
-            self.tally.given_up += 1;
+            self.tally.given_up += u64::from(!self.given_up.remove(&number));
             if sent {
                 self.given_up.insert(number);
             } else {
@@ -154,20 +171,23 @@ impl Ledger {
     /// Whether nothing is to be waited for any more, where so many messages were
     /// given up in all. Of some of them nobody may have told: they are those that are
     /// still missing when all came that must.
-    pub(super) fn is_settled(&mut self, given_up: u64) -> bool {
+    pub fn is_settled(&mut self, given_up: u64) -> bool {
         let missing = self.under_way();
         let untold = given_up.saturating_sub(self.told);
         if missing == 0 || missing > untold || !self.faithful.is_empty() {
             return missing == 0;
         }
-        self.given_up.extend(self.pending.iter().flatten());
+        let pending = self.pending.iter().flatten().copied();
+        let presumed = pending.filter(|number| !self.given_up.contains(number));
+        self.presumed.extend(presumed);
+        self.given_up.extend(&self.presumed);
         self.tally.given_up += missing;
         self.told += missing;
         true
     }
 
     /// Notes what came, and says how long it was under way if it is an echo.
-    pub(super) fn came(&mut self, now: Time, message: &Received) -> Option<Duration> {
+    pub fn came(&mut self, now: Time, message: &Received) -> Option<Duration> {
         let Some((queue, place)) = self.find(message) else {
             self.tally.unexpected += 1;
             return None;
@@ -320,6 +340,26 @@ mod tests {
         // What was never sent cannot come.
         ledger.came(Time::ZERO, &echo(&payloads, 0));
         assert_eq!(ledger.tally.unexpected, 1);
+    }
+
+    #[test]
+    fn what_is_told_late_counts_once() {
+        let (mut ledger, payloads) = ten(MANNER, Sizes::List(vec![100]));
+        for number in [0, 2, 4, 6, 8] {
+            ledger.came(Time::ZERO, &echo(&payloads, number));
+        }
+        assert!(!ledger.is_settled(4));
+        assert!(ledger.is_settled(5));
+        ledger.came(Time::ZERO, &echo(&payloads, 9));
+        for (number, sent) in [(1, true), (3, false), (9, true)] {
+            ledger.gave_up(number, sent);
+        }
+        assert_eq!((ledger.tally.given_up, ledger.under_way()), (4, 0));
+        assert!(ledger.tally.is_right(10), "{:?}", ledger.tally);
+        // One more is sent, and nothing else is known to be given up.
+        ledger.sent(Time::ZERO, 10, 100);
+        assert!(!ledger.is_settled(5));
+        assert!(ledger.is_settled(6));
     }
 
     #[test]

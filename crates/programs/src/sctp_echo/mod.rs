@@ -15,6 +15,8 @@ use headway_sansio::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use self::args::Args;
+pub use self::ledger::{Ledger, Manner, Tally};
+pub use self::payload::{Payloads, Sizes};
 use crate::failure::Failure;
 
 /// Runs one side to its end and prints its figures.

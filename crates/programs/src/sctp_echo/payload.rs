@@ -7,7 +7,7 @@ use crate::units;
 
 /// Sizes of messages, in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Sizes {
+pub enum Sizes {
     /// These in turn.
     List(Vec<u64>),
     /// At random, each as likely, both ends included.
@@ -15,9 +15,11 @@ pub(super) enum Sizes {
 }
 
 impl Sizes {
+    /// `450B`, `1B..200kB` or `1B,2kB`; each size is 1 byte to 1 GiB.
+    ///
     /// # Errors
     /// What is wrong with the text, for the user to read.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let size = |text: &str| match units::size(text)? {
             0 => Err("a message has at least one byte".to_owned()),
             size if size > 1 << 30 => Err(format!("\"{text}\" is above 1 GiB")),
@@ -34,14 +36,18 @@ impl Sizes {
         list.map(Self::List)
     }
 
-    pub(super) fn longest(&self) -> u64 {
+    /// The longest of them.
+    #[must_use]
+    pub fn longest(&self) -> u64 {
         match self {
             Self::List(list) => list.iter().copied().max().unwrap_or_default(),
             Self::Range(_, most) => *most,
         }
     }
 
-    pub(super) fn shortest(&self) -> u64 {
+    /// The shortest of them.
+    #[must_use]
+    pub fn shortest(&self) -> u64 {
         match self {
             Self::List(list) => list.iter().copied().min().unwrap_or_default(),
             Self::Range(least, _) => *least,
@@ -58,13 +64,15 @@ impl Sizes {
 
 /// Makes the messages of one association, by their numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Payloads {
+pub struct Payloads {
     sizes: Sizes,
     seed: u64,
 }
 
 impl Payloads {
-    pub(super) fn new(sizes: Sizes, seed: Seed) -> Self {
+    /// Messages of these sizes, whose contents follow from the seed.
+    #[must_use]
+    pub fn new(sizes: Sizes, seed: Seed) -> Self {
         Self {
             sizes,
             seed: seed.value(),
@@ -73,7 +81,8 @@ impl Payloads {
 
     /// The content of a message. It begins with the message's number, where there
     /// is room for it.
-    pub(super) fn content(&self, number: u64) -> Bytes {
+    #[must_use]
+    pub fn content(&self, number: u64) -> Bytes {
         let mut random = Seed::new(self.seed ^ number).stream("payload");
         let size = self.sizes.of(number, &mut random) as usize;
         let mut content = Vec::with_capacity(size.next_multiple_of(8));
@@ -88,7 +97,8 @@ impl Payloads {
     }
 
     /// The number that a message claims to have, if it is long enough to say so.
-    pub(super) fn number(content: &[u8]) -> Option<u64> {
+    #[must_use]
+    pub fn number(content: &[u8]) -> Option<u64> {
         content
             .first_chunk()
             .map(|first| u64::from_be_bytes(*first))

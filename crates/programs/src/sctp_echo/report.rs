@@ -54,9 +54,7 @@ impl ClientReport {
                 args.below.show(&target.addresses),
                 args.below.name()
             ),
-            count: args.messages.count
-                * (1 + args.changes.resets)
-                * u64::from(args.messages.associations),
+            count: args.messages_in_all().unwrap_or(u64::MAX),
             tally: Tally::default(),
             echoed_bytes_s: 0.0,
             seconds,
@@ -466,6 +464,8 @@ fn network_json(network: &NetworkStats) -> Value {
         "overflowed": network.datagrams.overflowed,
         "unsent": network.datagrams.unsent,
         "malformed": network.malformed,
+        "zero_checksums_sent": network.zero_checksums_sent,
+        "zero_checksums_received": network.zero_checksums_received,
         "ports_learnt": network.ports_learnt,
         "certificates_refused": network.certificates_refused,
     })

@@ -62,7 +62,8 @@ pub(super) fn read_reports(socket: impl AsFd, into: &mut Vec<SocketAddr>) -> io:
 /// hosts, networks, ports and protocols, and parameter problems. Datagrams that
 /// were too long for a link (RFC 792: type 3 code 4), source quench and exceeded
 /// times are none.
-fn is_failure(origin: u8, kind: u8, code: u8) -> bool {
+#[must_use]
+pub fn is_failure(origin: u8, kind: u8, code: u8) -> bool {
     match (origin, kind, code) {
         (SO_EE_ORIGIN_ICMP, 3, 4) => false,
         // RFC 792: destination unreachable, parameter problem.

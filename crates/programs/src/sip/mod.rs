@@ -23,8 +23,11 @@ use headway_sansio::{Seed, Time};
 use self::agent::{FromTransport, ToTransport};
 pub(crate) use self::args::Args;
 use self::args::TransportKind;
+pub use self::icmp::is_failure;
 use self::report::Report;
 use self::tcp::TcpTransport;
+pub use self::tcp::{Health, split};
+pub use self::traffic::{Counts, Traffic};
 use self::udp::UdpTransport;
 use crate::failure::Failure;
 
@@ -37,6 +40,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match args {
         Args::Uac(args) => uac::run(args),
         Args::Uas(args) => uas::run(args),
+    }
+}
+
+impl Args {
+    /// Judges the arguments; [`run`] does so before it opens a socket.
+    ///
+    /// # Errors
+    /// Where one makes no sense.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match self {
+            Self::Uac(args) => uac::check(args).map(drop),
+            Self::Uas(args) => uas::check(args).map(drop),
+        }
     }
 }
 

@@ -18,24 +18,24 @@ const MOST_REMEMBERED: usize = 4 << 20;
 
 /// Counts of one kind of message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub(super) struct Counts {
+pub struct Counts {
     /// Sent, every time.
-    pub(super) sent: u64,
+    pub sent: u64,
     /// Of these, not the first time.
-    pub(super) sent_again: u64,
+    pub sent_again: u64,
     /// Received, every time.
-    pub(super) received: u64,
+    pub received: u64,
     /// Of these, not the first time; copies that the network makes included.
-    pub(super) received_again: u64,
+    pub received_again: u64,
 }
 
-/// The ledger.
+/// The ledger of SIP messages.
 ///
 /// A repeated message is byte by byte the one before: RFC 3261 has transactions
 /// repeat what they sent, and so does the core with its 2xx and its ACK. So a
 /// message is known by a hash of its bytes, and no call state is needed.
 #[derive(Debug)]
-pub(super) struct Traffic {
+pub struct Traffic {
     kinds: BTreeMap<String, Counts>,
     unreadable: u64,
     hasher: RandomState,
@@ -90,7 +90,8 @@ impl Traffic {
         }
     }
 
-    pub(super) fn received(&mut self, now: Time, bytes: &Bytes) {
+    /// A message came.
+    pub fn received(&mut self, now: Time, bytes: &Bytes) {
         self.turn(now);
         let again = self.received.knows(self.hasher.hash_one(bytes));
         match self.counts(bytes) {
@@ -112,12 +113,14 @@ impl Traffic {
     }
 
     /// Counts by kind: `INVITE`, `180 INVITE` and the like.
-    pub(super) fn kinds(&self) -> &BTreeMap<String, Counts> {
+    #[must_use]
+    pub fn kinds(&self) -> &BTreeMap<String, Counts> {
         &self.kinds
     }
 
     /// Messages that came and were no SIP.
-    pub(super) fn unreadable(&self) -> u64 {
+    #[must_use]
+    pub fn unreadable(&self) -> u64 {
         self.unreadable
     }
 

@@ -1,5 +1,6 @@
 //! `headway-net sip uac`: makes calls.
 
+use headway_apps::sip::transaction::Timers;
 use headway_apps::sip::ua::{CallPlan, Pace, UaConfig, Uac};
 use headway_apps::{Application, Peer};
 use headway_net::{Ending, Poller};
@@ -14,18 +15,9 @@ use super::{Transport, poller, print, secret_seed, towards};
 use crate::failure::Failure;
 
 pub(super) fn run(args: &UacArgs) -> Result<(), Failure> {
-    let timers = args.timers.timers()?;
+    let (timers, uri) = check(args)?;
     let mut poller = poller()?;
     let (mut transport, local, peer) = connect(args, &poller)?;
-    let uri = args
-        .uri
-        .clone()
-        .unwrap_or_else(|| format!("sip:headway@{}", args.target));
-    if !is_sip_uri(&uri) {
-        return Err(Failure::Input(format!(
-            "--uri: \"{uri}\" is not of the form sip:user@host"
-        )));
-    }
     let config = UaConfig {
         user: "headway".to_owned(),
         host: local.clone(),
@@ -80,6 +72,24 @@ pub(super) fn run(args: &UacArgs) -> Result<(), Failure> {
             "{count} of {calls} calls were not carried through"
         ))),
     }
+}
+
+/// The timers, and who is called.
+///
+/// # Errors
+/// Where an argument makes no sense.
+pub(super) fn check(args: &UacArgs) -> Result<(Timers, String), Failure> {
+    let timers = args.timers.timers()?;
+    let uri = args
+        .uri
+        .clone()
+        .unwrap_or_else(|| format!("sip:headway@{}", args.target));
+    if !is_sip_uri(&uri) {
+        return Err(Failure::Input(format!(
+            "--uri: \"{uri}\" is not of the form sip:user@host"
+        )));
+    }
+    Ok((timers, uri))
 }
 
 /// Runs the calls. The first signal ends new ones, the second one everything.

@@ -1,6 +1,7 @@
 //! `headway-net sip uas`: takes calls.
 
 use headway_apps::Reliability;
+use headway_apps::sip::transaction::Timers;
 use headway_apps::sip::ua::{AnswerPlan, UaConfig, Uas};
 use headway_sansio::Time;
 
@@ -13,11 +14,7 @@ use super::{Transport, poller, print, secret_seed};
 use crate::failure::Failure;
 
 pub(super) fn run(args: &UasArgs) -> Result<(), Failure> {
-    let timers = args.timers.timers()?;
-    if args.listen.ip().is_unspecified() && args.host.is_none() {
-        let reason = "--listen on every address needs --host: what others know this host by";
-        return Err(Failure::Input(reason.to_owned()));
-    }
+    let timers = check(args)?;
     let mut poller = poller()?;
     let registry = poller.registry();
     let listen = args.listen;
@@ -68,6 +65,19 @@ pub(super) fn run(args: &UasArgs) -> Result<(), Failure> {
     let (totals, traffic) = agent.finish();
     let report = Report::of_answers(&setting, totals, &traffic, layer);
     print(&report, args.json, &transport.remarks())
+}
+
+/// The timers.
+///
+/// # Errors
+/// Where an argument makes no sense.
+pub(super) fn check(args: &UasArgs) -> Result<Timers, Failure> {
+    let timers = args.timers.timers()?;
+    if args.listen.ip().is_unspecified() && args.host.is_none() {
+        let reason = "--listen on every address needs --host: what others know this host by";
+        return Err(Failure::Input(reason.to_owned()));
+    }
+    Ok(timers)
 }
 
 /// Whether so many calls came and all are over. Over an unreliable transport the

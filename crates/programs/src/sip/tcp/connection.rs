@@ -33,7 +33,7 @@ pub(super) struct Connection {
 
 /// What is left of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Health {
+pub enum Health {
     /// It goes on.
     Open,
     /// It has ended, or must be ended.
@@ -153,8 +153,8 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-/// Takes whole messages off the front of a stream.
-fn split(stream: &mut BytesMut, into: &mut Vec<Bytes>) -> Health {
+/// Takes whole messages off the front of a stream, and line ends between them.
+pub fn split(stream: &mut BytesMut, into: &mut Vec<Bytes>) -> Health {
     loop {
         // Line ends between messages keep a connection alive and mean nothing.
         let blank = stream

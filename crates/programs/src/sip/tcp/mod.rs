@@ -13,7 +13,8 @@ use headway_sansio::Time;
 use nix::errno::Errno;
 use socket2::{Domain, Socket, Type};
 
-use self::connection::{Connection, Health};
+use self::connection::Connection;
+pub use self::connection::{Health, split};
 use super::agent::{FromTransport, ToTransport};
 
 /// Connections at a time; further ones are closed at once.
