@@ -4,7 +4,7 @@ mod common;
 
 use std::io::BufRead;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -266,6 +266,8 @@ fn failures_are_told_apart_by_the_exit_code() {
         "connect 127.0.0.1 --size 1MB",
         "connect 127.0.0.1 --raw --dtls a --key b --ca c",
         "connect 127.0.0.1 --dtls a --key b",
+        "connect 127.0.0.1 --with-checksums",
+        "connect 127.0.0.1 --count 18446744073709551615 --associations 2",
         "connect 127.0.0.1 --lifetime 1s --max-retransmissions 1",
         "connect 127.0.0.1 --max-retransmissions 1 --size 7B",
         "connect 127.0.0.1 --both-ways",
@@ -278,26 +280,49 @@ fn failures_are_told_apart_by_the_exit_code() {
     }
 }
 
-#[test]
-fn certificates_decide_over_dtls() {
-    let folder = std::env::temp_dir().join(format!("headway-echo-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    for name in ["server", "client", "stranger"] {
-        let key = KeyPair::generate().expect("a key");
-        let params = CertificateParams::new(vec![format!("{name}.test")]).expect("a name");
-        let certificate = params.self_signed(&key).expect("signed");
-        std::fs::write(folder.join(format!("{name}.pem")), certificate.pem()).expect("written");
-        std::fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).expect("written");
+/// Certificates and keys in a folder that goes with the test.
+struct Certificates {
+    folder: PathBuf,
+}
+
+impl Certificates {
+    fn new(test: &str, names: &[&str]) -> Self {
+        let folder = format!("headway-echo-{test}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for name in names {
+            let key = KeyPair::generate().expect("a key");
+            let params = CertificateParams::new(vec![format!("{name}.test")]).expect("a name");
+            let certificate = params.self_signed(&key).expect("signed");
+            let write = |end, text| std::fs::write(folder.join(format!("{name}.{end}")), text);
+            write("pem", certificate.pem()).expect("written");
+            write("key", key.serialize_pem()).expect("written");
+        }
+        Self { folder }
     }
-    let flags = |own: &str, other: &str| {
-        let path = |name: String| folder.join(name).display().to_string();
+
+    /// Flags that show one of them and believe in another.
+    fn flags(&self, own: &str, other: &str) -> String {
+        let path = |name: String| self.folder.join(name).display().to_string();
         format!(
             "--dtls {} --key {} --peer-cert {}",
             path(format!("{own}.pem")),
             path(format!("{own}.key")),
             path(format!("{other}.pem"))
         )
-    };
+    }
+}
+
+impl Drop for Certificates {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[test]
+fn certificates_decide_over_dtls() {
+    let certificates = Certificates::new("trust", &["server", "client", "stranger"]);
+    let flags = |own: &str, other: &str| certificates.flags(own, other);
     let (server, port) = serve(&flags("server", "client"));
     let figures = succeed(port, &format!("{} --count 20", flags("client", "server")));
     // 20 bytes of IP, 8 of UDP and 37 of DTLS stand before SCTP.
@@ -311,7 +336,34 @@ fn certificates_decide_over_dtls() {
     let served = server.stop(Signal::SIGTERM);
     assert_eq!(count(&served, "associations"), 1);
     assert!(count(&served["network"], "certificates_refused") >= 1);
-    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+/// RFC 9653: both sides must offer it, and UDP gives no reason to.
+#[test]
+fn checksums_are_left_out_over_dtls_unless_one_side_keeps_them() {
+    let certificates = Certificates::new("checksums", &["server", "client"]);
+    let kept = "--with-checksums";
+    for (server_flag, client_flag) in [("", ""), (kept, ""), ("", kept)] {
+        let flags = certificates.flags("server", "client");
+        let (server, port) = serve(&format!("{flags} {server_flag}"));
+        let flags = certificates.flags("client", "server");
+        let figures = succeed(port, &format!("{flags} --count 20 {client_flag}"));
+        let served = server.stop(Signal::SIGTERM);
+        // 20 messages there and back, one after another.
+        let least = if server_flag == client_flag { 20 } else { 0 };
+        for network in [&figures["network"], &served["network"]] {
+            for counter in ["zero_checksums_sent", "zero_checksums_received"] {
+                let zeros = count(network, counter);
+                assert!(zeros >= least, "{counter}: {network}");
+                assert!(zeros == 0 || least > 0, "{counter}: {network}");
+            }
+        }
+    }
+    let (server, port) = serve("");
+    let figures = succeed(port, "--count 20");
+    server.stop(Signal::SIGTERM);
+    assert_eq!(count(&figures["network"], "zero_checksums_sent"), 0);
+    assert_eq!(count(&figures["network"], "zero_checksums_received"), 0);
 }
 
 /// Two hosts with two links between them, which go with the test.

@@ -26,6 +26,10 @@ pub(super) struct BelowArgs {
     /// The peer's certificate must be signed by one of these (PEM)
     #[arg(long, value_name = "FILE", requires = "dtls", group = "trust")]
     ca: Option<PathBuf>,
+    /// Keep SCTP's own checksum in DTLS; otherwise packets go without where the peer takes them
+    /// so (RFC 9653)
+    #[arg(long, requires = "dtls")]
+    with_checksums: bool,
 }
 
 impl BelowArgs {
@@ -47,7 +51,11 @@ impl BelowArgs {
             (None, None) => return Ok(Transport::Udp),
         };
         let config = config.map_err(|error| Failure::Input(error.to_string()))?;
-        Ok(Transport::Dtls(config))
+        Ok(Transport::Dtls(if self.with_checksums {
+            config.with_checksums()
+        } else {
+            config
+        }))
     }
 
     /// Addresses as they are told to people: without ports where there are none.
