@@ -62,6 +62,15 @@ impl Call {
         };
         invite && ok && bye
     }
+
+    /// When one of its machines really wants to wake.
+    fn due(&self, slot: Slot) -> Option<Time> {
+        match slot {
+            Slot::Invite => self.invite.poll_timeout(),
+            Slot::Ok => self.ok.as_ref()?.poll_timeout(),
+            Slot::Bye => self.bye.as_ref()?.poll_timeout(),
+        }
+    }
 }
 
 /// Which machine of a call a timer wakes.
@@ -351,7 +360,7 @@ impl SipAnswerer {
             (Slot::Bye, _, Some(bye)) => bye.handle_timeout(now),
             (Slot::Ok, None, _) | (Slot::Bye, _, None) => {}
         }
-        let due = self.due(number, slot);
+        let due = self.calls.get(number).and_then(|call| call.due(slot));
         self.timers.moved((number, slot), None, due);
         self.drop_if_over(number);
     }
@@ -367,27 +376,16 @@ impl SipAnswerer {
         }
     }
 
-    /// When a machine of a call really wants to wake.
-    fn due(&self, number: u32, slot: Slot) -> Option<Time> {
-        let call = self.calls.get(number)?;
-        match slot {
-            Slot::Invite => call.invite.poll_timeout(),
-            Slot::Ok => call.ok.as_ref()?.poll_timeout(),
-            Slot::Bye => call.bye.as_ref()?.poll_timeout(),
-        }
-    }
-
     fn drop_stale_timers(&mut self) {
-        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        timers.drop_stale(|(call, slot)| self.due(call, slot));
-        self.timers = timers;
+        let calls = &self.calls;
+        self.timers
+            .drop_stale(|(call, slot)| calls.get(call)?.due(slot));
     }
 
     fn take_due_timer(&mut self, now: Time) -> Option<(u32, Slot)> {
-        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        let due = timers.pop_due(now, |(call, slot)| self.due(call, slot));
-        self.timers = timers;
-        due
+        let calls = &self.calls;
+        self.timers
+            .pop_due(now, |(call, slot)| calls.get(call)?.due(slot))
     }
 }
 

@@ -41,6 +41,8 @@ struct Call {
     invite: InviteClient,
     /// Most calls never get as far.
     bye: Option<Box<Client>>,
+    /// When the caller's patience ends, where it has an end and no 200 came yet.
+    patience: Option<Time>,
     acks: u32,
     byes: u32,
     open: bool,
@@ -52,6 +54,15 @@ impl Call {
         let invite = self.invite.state() == InviteClientState::Terminated;
         let bye = self.bye.as_ref().map(|bye| bye.state());
         !self.open && invite && bye.is_none_or(|bye| bye == ClientState::Terminated)
+    }
+
+    /// When one of its machines really wants to wake.
+    fn due(&self, slot: Slot) -> Option<Time> {
+        match slot {
+            Slot::Invite => self.invite.poll_timeout(),
+            Slot::Bye => self.bye.as_ref()?.poll_timeout(),
+            Slot::Patience => self.patience.filter(|_| self.open),
+        }
     }
 }
 
@@ -187,12 +198,16 @@ impl SipCaller {
         if number == write::MAX_CALLS {
             return;
         }
-        let invite = InviteClient::start(now, self.script.timers, self.reliability);
+        let timers = self.script.timers;
+        let invite = InviteClient::start(now, timers, self.reliability);
         let due = invite.poll_timeout();
+        let limited = self.unreliable() && self.script.course != Course::Ringing;
+        let patience = limited.then(|| now + (timers.patience() + self.script.ring_time));
         self.records.push(CallRecord::new(now));
         let call = Call {
             invite,
             bye: None,
+            patience,
             acks: 0,
             byes: 0,
             open: true,
@@ -200,7 +215,6 @@ impl SipCaller {
         self.calls.insert(number, call);
         self.open += 1;
         self.timers.moved((number, Slot::Invite), None, due);
-        let patience = self.due(number, Slot::Patience);
         self.timers.moved((number, Slot::Patience), None, patience);
         self.send_invite(number);
     }
@@ -257,6 +271,9 @@ impl SipCaller {
         let Some(call) = call else {
             return !first;
         };
+        if kind == MessageKind::Ok {
+            call.patience = None;
+        }
         let before = call.invite.poll_timeout();
         let action = call.invite.handle_response(now, code);
         let after = call.invite.poll_timeout();
@@ -352,42 +369,23 @@ impl SipCaller {
             (Slot::Patience, _) => self.fail(now, number, Failure::NoAnswer),
             _ => {}
         }
-        let due = self.due(number, slot);
+        let due = self.calls.get(number).and_then(|call| call.due(slot));
         self.timers.moved((number, slot), None, due);
         if self.calls.get(number).is_some_and(Call::is_over) {
             self.calls.remove(number);
         }
     }
 
-    /// When a machine of a call really wants to wake.
-    fn due(&self, number: u32, slot: Slot) -> Option<Time> {
-        let call = self.calls.get(number)?;
-        match slot {
-            Slot::Invite => call.invite.poll_timeout(),
-            Slot::Bye => call.bye.as_ref()?.poll_timeout(),
-            Slot::Patience => {
-                let record = &self.records[number as usize];
-                let waits = call.open
-                    && self.unreliable()
-                    && self.script.course != Course::Ringing
-                    && record.answered.is_none();
-                let patience = self.script.timers.patience() + self.script.ring_time;
-                waits.then(|| record.started + patience)
-            }
-        }
-    }
-
     fn drop_stale_timers(&mut self) {
-        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        timers.drop_stale(|(call, slot)| self.due(call, slot));
-        self.timers = timers;
+        let calls = &self.calls;
+        self.timers
+            .drop_stale(|(call, slot)| calls.get(call)?.due(slot));
     }
 
     fn take_due_timer(&mut self, now: Time) -> Option<(u32, Slot)> {
-        let mut timers = std::mem::replace(&mut self.timers, TimerQueue::new());
-        let due = timers.pop_due(now, |(call, slot)| self.due(call, slot));
-        self.timers = timers;
-        due
+        let calls = &self.calls;
+        self.timers
+            .pop_due(now, |(call, slot)| calls.get(call)?.due(slot))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a message is, told by its name or by its text.
 
+use bytes::Bytes;
 use headway_sansio::Payload;
 
 use super::message::{self, Method, SipMessage, StartLine};
@@ -12,16 +13,21 @@ pub(super) struct Malformed;
 
 /// Which message of which call this is. Text alone counts where there is text;
 /// the name of a message is used only where nothing but a length travels.
+#[inline]
 pub(super) fn identify(message: &Incoming) -> Result<SipId, Malformed> {
     match &message.payload {
         Payload::Sized(_) => message.id.and_then(SipId::decode).ok_or(Malformed),
-        Payload::Bytes(bytes) => {
-            let message = message::parse(bytes).map_err(|_| Malformed)?;
-            let kind = kind_of(&message).ok_or(Malformed)?;
-            let call = call_number(&message.call_id).ok_or(Malformed)?;
-            Ok(SipId::new(call, kind))
-        }
+        Payload::Bytes(bytes) => identify_text(bytes),
     }
+}
+
+// Apart, so that where there is no text the rest is short enough to inline.
+#[inline(never)]
+fn identify_text(bytes: &Bytes) -> Result<SipId, Malformed> {
+    let message = message::parse(bytes).map_err(|_| Malformed)?;
+    let kind = kind_of(&message).ok_or(Malformed)?;
+    let call = call_number(&message.call_id).ok_or(Malformed)?;
+    Ok(SipId::new(call, kind))
 }
 
 fn kind_of(message: &SipMessage) -> Option<MessageKind> {
