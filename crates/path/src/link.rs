@@ -136,7 +136,7 @@ impl Link {
 
     /// Sends a packet of `size_bytes` down the link at `now`, which must not
     /// decrease from one call to the next.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, size_bytes: u32) -> Offer {
         let lost = self.loss.next();
         let held_back = match &mut self.reorder {
@@ -168,9 +168,10 @@ impl Link {
         if let Some(server) = &mut self.server {
             server.free_at = departs;
         }
-        self.queue.push(size_bytes, departs, on_time);
-        counters.queue_max_pkts = counters.queue_max_pkts.max(self.queue.packets());
-        counters.queue_max_bytes = counters.queue_max_bytes.max(self.queue.bytes());
+        if self.queue.push(size_bytes, departs, on_time) {
+            counters.queue_max_pkts = counters.queue_max_pkts.max(self.queue.packets());
+            counters.queue_max_bytes = counters.queue_max_bytes.max(self.queue.bytes());
+        }
         if lost {
             counters.packets_lost_wire += 1;
             return Offer::dropped(DropCause::Loss, at);

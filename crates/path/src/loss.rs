@@ -82,7 +82,7 @@ impl Loss {
     }
 
     /// Whether the next packet is lost.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> bool {
         match &mut self.process {
             Process::Lossless => false,

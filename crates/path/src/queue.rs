@@ -132,16 +132,18 @@ impl Queue {
         }
     }
 
-    /// Holds a packet until it has been serialised or has arrived.
+    /// Holds a packet until it has been serialised or has arrived; whether it
+    /// counts as held at all is the answer.
     #[inline]
-    pub(crate) fn push(&mut self, size_bytes: u32, serialised: Time, arrived: Time) {
+    pub(crate) fn push(&mut self, size_bytes: u32, serialised: Time, arrived: Time) -> bool {
         let leaves = match self.counts {
-            Counts::Never => return,
+            Counts::Never => return false,
             Counts::UntilSerialised => serialised,
             Counts::UntilArrived => arrived,
         };
         self.held.push_back((leaves, size_bytes));
         self.held_bytes += u64::from(size_bytes);
+        true
     }
 
     /// Packets held.
