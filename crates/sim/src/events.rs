@@ -46,12 +46,10 @@ pub(crate) struct Event {
     pub(crate) index: u32,
 }
 
-/// An event that comes first, and where it waits.
+/// An event that comes first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Upcoming {
     key: u128,
-    /// The line at whose head it stands, if not in the heap.
-    lane: usize,
 }
 
 impl Upcoming {
@@ -113,7 +111,7 @@ impl EventQueue {
     }
 
     /// Adds the arrival of a datagram over link number `link`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_arrival(
         &mut self,
         time: Time,
@@ -150,24 +148,19 @@ impl EventQueue {
             Some(&Reverse(key)) => key,
             None => NOTHING,
         };
-        let mut lane = LANES;
-        for (index, &head) in self.heads.iter().enumerate() {
-            if head < first {
-                first = head;
-                lane = index;
-            }
+        for head in self.heads {
+            first = first.min(head);
         }
-        (first != NOTHING).then_some(Upcoming { key: first, lane })
+        (first != NOTHING).then_some(Upcoming { key: first })
     }
 
     /// Takes the event that [`Self::first`] told, since when nothing was added.
-    #[inline]
-    pub(crate) fn take(&mut self, Upcoming { key, lane }: Upcoming) -> Event {
-        if let Some(head) = self.heads.get_mut(lane) {
-            debug_assert_eq!(*head, key, "it stands first");
-            *head = self.lanes[lane].pop_front().unwrap_or(NOTHING);
-        } else {
-            self.heap.pop();
+    #[inline(always)]
+    pub(crate) fn take(&mut self, Upcoming { key }: Upcoming) -> Event {
+        // No two keys are the same.
+        match self.heads.iter().position(|head| *head == key) {
+            Some(lane) => self.heads[lane] = self.lanes[lane].pop_front().unwrap_or(NOTHING),
+            None => drop(self.heap.pop()),
         }
         unpack(key)
     }

@@ -65,6 +65,9 @@ pub(crate) struct Site<N> {
     pub(crate) role: Role,
     /// The time of the node's only valid wake event; far future: none.
     pub(crate) wake: Time,
+    /// When the machine wants to be called, as it said when last touched; far
+    /// future: never.
+    pub(crate) due: Time,
     /// Links by destination address.
     routes: Vec<Option<LinkId>>,
     default_route: Option<LinkId>,
@@ -110,6 +113,7 @@ impl<N> Topology<N> {
             machine,
             role,
             wake: Time::FAR_FUTURE,
+            due: Time::FAR_FUTURE,
             routes: Vec::new(),
             default_route: None,
         });

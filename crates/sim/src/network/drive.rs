@@ -117,24 +117,31 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
         }
         site.wake = Time::FAR_FUTURE;
         for _ in 0..MAX_TIMEOUT_CALLS {
-            let Some(machine) = &mut self.topology.sites[node.index()].machine else {
-                return Ok(());
-            };
-            match machine.poll_timeout() {
-                Some(at) if at <= self.now => machine.handle_timeout(self.now),
-                at => return self.set_wake(node, at),
+            let site = &mut self.topology.sites[node.index()];
+            match &mut site.machine {
+                Some(machine) if site.due <= self.now => machine.handle_timeout(self.now),
+                _ => return self.set_wake(node),
             }
             self.drain(node)?;
+            self.ask(node);
         }
         Err(SimError::StuckTimer(node, self.now))
     }
 
     /// After a machine was touched: sends what it has to send and sees to its timer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, node: NodeId) -> Result<(), SimError> {
         self.drain(node)?;
-        let machine = self.topology.sites[node.index()].machine.as_ref();
-        self.set_wake(node, machine.and_then(Machine::poll_timeout))
+        self.ask(node);
+        self.set_wake(node)
+    }
+
+    /// Asks a node's machine when it wants to be called.
+    #[inline]
+    fn ask(&mut self, node: NodeId) {
+        let site = &mut self.topology.sites[node.index()];
+        let at = site.machine.as_ref().and_then(Machine::poll_timeout);
+        site.due = at.unwrap_or(Time::FAR_FUTURE);
     }
 
     #[inline]
@@ -148,14 +155,11 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
         Ok(())
     }
 
-    /// A node's machine wants to wake at `at`, if at all.
+    /// Sees to it that a node wakes when its machine wants to be called.
     #[inline]
-    fn set_wake(&mut self, node: NodeId, at: Option<Time>) -> Result<(), SimError> {
-        let Some(at) = at else {
-            return Ok(());
-        };
+    fn set_wake(&mut self, node: NodeId) -> Result<(), SimError> {
         let site = &mut self.topology.sites[node.index()];
-        let at = at.max(self.now);
+        let at = site.due.max(self.now);
         if at >= site.wake {
             return Ok(());
         }
