@@ -123,13 +123,19 @@ impl ChunkTrace {
     }
 
     /// A chunk was put on the wire.
+    #[inline]
     pub fn sent(&mut self, now: Time, chunk: SeenChunk) {
         let first_tsn = *self.first_tsn.get_or_insert(chunk.tsn);
         let offset = chunk.tsn.wrapping_sub(first_tsn) as usize;
         if offset == self.units.len() {
             self.sent_first(now, chunk);
-            return;
+        } else {
+            self.sent_again(offset);
         }
+    }
+
+    #[cold]
+    fn sent_again(&mut self, offset: usize) {
         self.totals.retransmissions += 1;
         match self.units.get_mut(offset) {
             Some(unit) => {
@@ -143,6 +149,7 @@ impl ChunkTrace {
         }
     }
 
+    #[inline]
     fn sent_first(&mut self, now: Time, chunk: SeenChunk) {
         if chunk.begin {
             let lane = usize::from(chunk.lane.stream) * 2 + usize::from(chunk.lane.unordered);

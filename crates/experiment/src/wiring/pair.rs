@@ -102,17 +102,17 @@ pub(super) fn run_pair<A: Application, B: Application, C: Carrier>(
     network.route_shortest();
 
     let deadline = Time::ZERO + spec.duration() + spec.drain();
-    let complete = |network: &Pair<A, B, C>| {
-        let (caller, answerer) = (network.machine(a), network.machine(b));
+    // Asked before each event: the likeliest no comes first.
+    let complete = |caller: &Node<A, B, C>, answerer: &Node<A, B, C>| {
         caller.is_done() && answerer.is_done() && traces.borrow().outstanding() == 0
     };
     network
         .run_while(deadline, |network| {
-            let dead = network.machine(a).is_dead() || network.machine(b).is_dead();
-            !(dead || complete(network))
+            let (caller, answerer) = (network.machine(a), network.machine(b));
+            !(caller.is_dead() || answerer.is_dead() || complete(caller, answerer))
         })
         .map_err(fault)?;
-    let complete = complete(&network);
+    let complete = complete(network.machine(a), network.machine(b));
     Ok(end(network, from_hosts, cell, complete, traces))
 }
 
