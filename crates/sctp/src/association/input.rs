@@ -71,7 +71,7 @@ impl Association {
             return;
         }
         self.stats.packets_received += 1;
-        self.paths.forget_burst_limits();
+        self.paths.next_opportunity();
         let mut from = self.arrival_path(route).unwrap_or(0);
         self.paths[from].stats.packets_received += 1;
         let mut arrivals = Arrivals::new(&self.inbound);

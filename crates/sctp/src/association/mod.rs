@@ -126,7 +126,7 @@ impl Association {
             }
         }
         self.stats.messages_sent += 1;
-        self.paths.forget_burst_limits();
+        self.paths.next_opportunity();
         let id = if self.is_paused(message.stream) {
             self.hold_for_reset(now, message)
         } else {
@@ -198,7 +198,7 @@ impl Association {
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.paths.forget_burst_limits();
+        self.paths.next_opportunity();
         if self.state.due() <= now {
             self.state_timeout(now);
         }

@@ -125,7 +125,7 @@ impl Association {
     /// Whether working out what the window allows cannot change the window itself.
     fn window_stays(&self) -> bool {
         let path = &self.paths[self.paths.data()];
-        path.burst_limit.is_some()
+        path.has_burst_limit(self.paths.opportunity())
             || path.flight > 0 && self.config.max_burst_rule == MaxBurstRule::Temporary
     }
 
@@ -254,16 +254,9 @@ impl Association {
             return None;
         }
         let index = self.next_path();
+        let opportunity = self.paths.opportunity();
         let path = &mut self.paths[index];
-        let burst_limit = match path.burst_limit {
-            Some(limit) => limit,
-            None => {
-                path.decay(&self.config, now);
-                let limit = path.burst_limit(&self.config);
-                path.burst_limit = Some(limit);
-                limit
-            }
-        };
+        let burst_limit = path.burst_limit_in(opportunity, &self.config, now);
         let limit = path.cwnd.min(burst_limit);
         Some(Allowance {
             path: index,

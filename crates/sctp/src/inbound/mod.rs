@@ -291,7 +291,9 @@ impl Inbound {
     pub(crate) fn read(&mut self, config: &Config, bytes: u32) {
         self.unread = self.unread.saturating_sub(bytes);
         self.unread_messages = self.unread_messages.saturating_sub(1);
-        let free = self.free_bytes(config);
-        self.acknowledgement.opened(config, free);
+        if self.acknowledgement.is_nearly_closed(config) {
+            let free = self.free_bytes(config);
+            self.acknowledgement.opened(config, free);
+        }
     }
 }

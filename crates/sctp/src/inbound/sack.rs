@@ -68,11 +68,16 @@ impl Acknowledgement {
         self.first = false;
     }
 
-    /// The user read messages: the peer hears of it where the window that it
-    /// knows of is nearly closed and opens by a quarter of the buffer.
-    pub(super) fn opened(&mut self, config: &Config, free: u32) {
+    /// Whether the window that the peer knows of is less than a quarter of the buffer.
+    pub(super) const fn is_nearly_closed(&self, config: &Config) -> bool {
+        self.announced < config.receive_buffer_bytes / 4
+    }
+
+    /// The user read messages while the window was nearly closed: the peer hears of it
+    /// where it opens by a quarter of the buffer.
+    pub(super) const fn opened(&mut self, config: &Config, free: u32) {
         let quarter = config.receive_buffer_bytes / 4;
-        if self.announced < quarter && free.saturating_sub(self.announced) >= quarter {
+        if free.saturating_sub(self.announced) >= quarter {
             self.at_once = true;
         }
     }

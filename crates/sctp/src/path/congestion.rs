@@ -70,7 +70,7 @@ impl Path {
 
     /// Halves the window once for each RTO without DATA (section 7.2.1). Done
     /// when DATA is about to flow again, with the same result as at each RTO.
-    pub(crate) fn decay(&mut self, config: &Config, now: Time) {
+    fn decay(&mut self, config: &Config, now: Time) {
         if config.idle_decay != IdleDecay::EachRto || self.flight > 0 || self.rto.is_zero() {
             return;
         }
@@ -94,9 +94,29 @@ impl Path {
         }
     }
 
-    /// How far the flight size may rise in this opportunity to send (section
+    /// Whether the burst limit was worked out in this opportunity to send.
+    pub(crate) fn has_burst_limit(&self, opportunity: u64) -> bool {
+        self.burst_limit.is_some_and(|(of, _)| of == opportunity)
+    }
+
+    /// How far the flight size may rise in this opportunity to send, which is worked
+    /// out once in each, with what an idle time does to the window before.
+    #[inline]
+    pub(crate) fn burst_limit_in(&mut self, opportunity: u64, config: &Config, now: Time) -> u32 {
+        if let Some((of, limit)) = self.burst_limit
+            && of == opportunity
+        {
+            return limit;
+        }
+        self.decay(config, now);
+        let limit = self.limit_burst(config);
+        self.burst_limit = Some((opportunity, limit));
+        limit
+    }
+
+    /// Works out how far the flight size may rise in one opportunity to send (section
     /// 6.1, rule D).
-    pub(crate) fn burst_limit(&mut self, config: &Config) -> u32 {
+    fn limit_burst(&mut self, config: &Config) -> u32 {
         if config.max_burst == 0 {
             return u32::MAX;
         }
@@ -252,12 +272,12 @@ mod tests {
     fn bursts_are_limited_by_three_rules() {
         let (mut config, mut path) = fixture();
         (path.cwnd, path.flight) = (50_000, 1_000);
-        assert_eq!(path.burst_limit(&config), 1_000 + 4 * 1_468);
+        assert_eq!(path.limit_burst(&config), 1_000 + 4 * 1_468);
         assert_eq!(path.cwnd, 50_000);
         config.max_burst_rule = MaxBurstRule::PermanentRaisingSsthresh;
-        path.burst_limit(&config);
+        path.limit_burst(&config);
         assert_eq!((path.cwnd, path.ssthresh), (6_872, 50_000));
         config.max_burst = 0;
-        assert_eq!(path.burst_limit(&config), u32::MAX);
+        assert_eq!(path.limit_burst(&config), u32::MAX);
     }
 }

@@ -66,9 +66,9 @@ pub(crate) struct Path {
     pub(crate) hold: bool,
     /// Missing reports have just shown a loss.
     pub(crate) lossy: bool,
-    /// How far the flight size may rise in this opportunity to send; `None`
-    /// where something happened since it was worked out.
-    pub(crate) burst_limit: Option<u32>,
+    /// How far the flight size may rise in an opportunity to send, and the number of
+    /// that opportunity.
+    burst_limit: Option<(u64, u32)>,
     /// When a new DATA chunk was last sent.
     pub(crate) last_data: Time,
     /// When the last packet with a new DATA chunk was finished.

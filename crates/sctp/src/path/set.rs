@@ -20,6 +20,8 @@ pub(crate) struct Paths {
     primary: usize,
     /// Where it goes.
     data: usize,
+    /// How often something happened that allows to send.
+    opportunity: u64,
     /// The least PMDCS of all (AMDCS, RFC 9260, section 7.3).
     amdcs: u32,
 }
@@ -41,6 +43,7 @@ impl Paths {
             list,
             primary: 0,
             data: 0,
+            opportunity: 0,
             amdcs: amdcs.unwrap_or_default(),
         }
     }
@@ -129,11 +132,14 @@ impl Paths {
         self.list.iter().map(|path| path.flight).sum()
     }
 
-    /// Something happened that allows to send again.
-    pub(crate) fn forget_burst_limits(&mut self) {
-        for path in &mut self.list {
-            path.burst_limit = None;
-        }
+    /// Something happened that allows to send again: burst limits are worked out anew.
+    pub(crate) const fn next_opportunity(&mut self) {
+        self.opportunity += 1;
+    }
+
+    /// The number of the opportunity to send.
+    pub(crate) const fn opportunity(&self) -> u64 {
+        self.opportunity
     }
 
     /// Chooses anew where DATA goes, after a path has changed: the primary path
