@@ -291,7 +291,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn main() -> ExitCode {
-    let mut inits = 1_000_000;
+    let mut inits: usize = 1_000_000;
     let mut json = false;
     for word in std::env::args().skip(1) {
         match word.as_str() {
@@ -299,7 +299,7 @@ fn main() -> ExitCode {
             number => inits = number.parse().expect("a number of INITs"),
         }
     }
-    let blocks = (inits / (ROUNDS * BLOCK * BATCH)).max(1);
+    let blocks = inits.div_ceil(ROUNDS * BLOCK * BATCH).max(1);
     let shares = [
         ("1/2", BATCH / 2),
         ("1", BATCH),

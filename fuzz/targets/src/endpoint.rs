@@ -138,6 +138,11 @@ impl Street {
     /// Lets the codec and the receiver judge bytes, with their checksum put right.
     fn receive(&mut self, source: Address, destination: Address, mut wire: Vec<u8>) {
         crate::seal(&mut wire);
+        if let Some(to) = owner(destination)
+            && !self.sites[to].endpoint.admits(self.now, &wire)
+        {
+            return;
+        }
         let size_bytes = wire.len() as u32 + 20;
         if let Ok(body) = Packet::decode(&Bytes::from(wire)) {
             self.deliver(Datagram {
