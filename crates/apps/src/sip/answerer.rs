@@ -149,16 +149,16 @@ impl SipAnswerer {
         };
         let copy = *count;
         *count += 1;
-        let id = SipId {
-            call: number,
-            kind,
-            copy,
-        };
+        let to = call.peer;
+        self.put_out(number, kind, copy, to);
+    }
+
+    fn put_out(&mut self, call: u32, kind: MessageKind, copy: u32, to: Peer) {
         self.outputs.push_back(Outgoing {
-            id: id.encode(),
-            to: call.peer,
-            context: number,
-            payload: self.script.writer.write(number, kind),
+            id: SipId { call, kind, copy }.encode(),
+            to,
+            context: call,
+            payload: self.script.writer.write(call, kind),
         });
     }
 
@@ -193,8 +193,15 @@ impl SipAnswerer {
             // The 180 comes at once, so that no 100 is needed.
             Course::Ringing | Course::Full => Trying::WhenSlow,
         };
-        let timers = self.script.timers;
-        let (invite, action) = InviteServer::start(now, timers, self.reliability, trying);
+        let (timers, reliability) = (self.script.timers, self.reliability);
+        let (mut invite, action) = InviteServer::start(now, timers, reliability, trying);
+        if self.script.course == Course::Ringing && reliability == Reliability::Reliable {
+            // The INVITE will not come again, so that nothing of the call is kept.
+            if invite.respond(now, 180) == ServerAction::Send {
+                self.put_out(number, MessageKind::Ringing, 0, peer);
+            }
+            return;
+        }
         let call = Call {
             peer,
             invite,
@@ -207,13 +214,7 @@ impl SipAnswerer {
         self.calls.insert(number, call);
         self.act(number, action, MessageKind::Trying);
         match self.script.course {
-            Course::Ringing => {
-                self.ring(now, number);
-                if self.reliability == Reliability::Reliable {
-                    // The INVITE will not come again.
-                    self.calls.remove(number);
-                }
-            }
+            Course::Ringing => self.ring(now, number),
             Course::Full => {
                 self.ring(now, number);
                 let at = now + self.script.ring_time;
