@@ -60,9 +60,10 @@ impl Upcoming {
     }
 }
 
-/// Links with a line of their own. The heads of all lines are looked at for each
-/// event, so more of them would cost more than the heap does.
-const LANES: usize = 4;
+/// Links with a line of their own: both directions of a path. The heads of all
+/// lines are looked at for each event, so more of them would cost more than the
+/// heap does.
+const LANES: usize = 2;
 /// The head of an empty line: later than any event.
 const NOTHING: u128 = u128::MAX;
 

@@ -22,6 +22,8 @@ pub(crate) struct Flights<B> {
     free: Vec<u32>,
 }
 
+const ONE_EVENT: &str = "each flight has exactly one event";
+
 impl<B> Default for Flights<B> {
     fn default() -> Self {
         Self {
@@ -43,11 +45,13 @@ impl<B> Flights<B> {
         (self.slots.len() - 1) as u32
     }
 
+    pub(crate) fn get(&self, index: u32) -> &Flight<B> {
+        self.slots[index as usize].as_ref().expect(ONE_EVENT)
+    }
+
     #[inline(always)]
     pub(crate) fn take(&mut self, index: u32) -> Flight<B> {
         self.free.push(index);
-        self.slots[index as usize]
-            .take()
-            .expect("each flight has exactly one event")
+        self.slots[index as usize].take().expect(ONE_EVENT)
     }
 }

@@ -239,11 +239,13 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
                 .on_would_arrive(self.now, *packet, datagram, verdict.would_arrive());
         }
 
-        let copy = duplicate.map(|at| (at, flight.clone()));
         match verdict {
             Verdict::Delivered { at } => {
                 let index = self.flights.insert(flight);
                 self.events.push_arrival(at, index, id.index())?;
+                if let Some(at) = duplicate {
+                    self.send_copy(id, at, index, last_hop)?;
+                }
             }
             Verdict::Dropped { would_arrive, .. } if !last_hop => {
                 let index = self.flights.insert(flight);
@@ -251,21 +253,19 @@ impl<N: Node, O: Observer<N::Body>> Network<N, O> {
             }
             Verdict::Dropped { .. } => {}
         }
-        if let Some((at, copy)) = copy {
-            self.send_copy(id, at, copy, last_hop)?;
-        }
         Ok(())
     }
 
-    /// A copy goes on as a packet of its own, behind its original.
+    /// A copy of a flight goes on as a packet of its own, behind its original.
     #[cold]
     fn send_copy(
         &mut self,
         link: LinkId,
         at: Time,
-        mut copy: Flight<N::Body>,
+        original: u32,
         last_hop: bool,
     ) -> Result<(), SimError> {
+        let mut copy = self.flights.get(original).clone();
         let original = copy.packet;
         copy.packet = self.number();
         let datagram = &copy.datagram;
