@@ -80,6 +80,7 @@ impl<A: Application, C: Carrier> Host<A, C> {
     }
 
     /// Passes news up and messages down until both are silent.
+    #[inline(always)]
     fn pump(&mut self, now: Time) {
         self.now = now;
         loop {
@@ -106,7 +107,8 @@ impl<A: Application, C: Carrier> Host<A, C> {
             }
         }
         self.carrier.observe(now);
-        if let (Some(windows), Some(level)) = (&mut self.windows, self.carrier.cwnd().level())
+        if let Some(windows) = &mut self.windows
+            && let Some(level) = self.carrier.cwnd().level()
             && windows.last().is_none_or(|(_, last)| *last != level)
         {
             windows.push((now, level));
