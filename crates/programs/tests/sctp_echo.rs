@@ -280,6 +280,21 @@ fn failures_are_told_apart_by_the_exit_code() {
     }
 }
 
+#[test]
+fn a_message_that_is_due_in_ages_is_waited_for() {
+    let (server, port) = serve("");
+    let client = Program::start(&format!(
+        "sctp-echo connect 127.0.0.1 --udp-encap {port} --json --count 2 --rate 1e-300/s \
+         --time-limit 2s"
+    ));
+    let (out, err, status) = client.end();
+    let figures: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    assert_eq!(status.code(), Some(1), "{err}");
+    assert!(said(&figures, "the time is up"), "{figures:#}");
+    assert!(count(&figures, "sent") <= 1);
+    server.stop(Signal::SIGTERM);
+}
+
 /// Certificates and keys in a folder that goes with the test.
 struct Certificates {
     folder: PathBuf,
