@@ -9,7 +9,7 @@ OUT ?= out/sip-random-loss
 JOBS ?=
 jobs := $(if $(JOBS),--jobs $(JOBS))
 
-.PHONY: help run test test-all lint bench tests-built setup setup-test lock clean
+.PHONY: help run test test-all lint bench fast tests-built setup setup-test lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -40,7 +40,10 @@ lint: setup build ## formatting, lints and types
 	scripts/check-tree
 
 bench: setup build ## measure speed; results in bench/results.json
+	@$(MAKE) --no-print-directory fast || echo "bench: with the plain engine" >&2
 	python bench/run.py
+
+fast: .make/fast ## build the engine by a profile of itself at work: a fifth faster
 
 build: .make/core ## build the engine and install the command into .venv
 
@@ -48,6 +51,10 @@ build: .make/core ## build the engine and install the command into .venv
 	scripts/setup run
 	MAKEFLAGS= PIP_QUIET=1 maturin develop --release --locked --quiet
 	@mkdir -p .make && touch $@
+
+.make/fast: .make/core scripts/fast-engine scripts/train-engine
+	scripts/fast-engine
+	@touch $@
 
 tests-built:
 	MAKEFLAGS= cargo test --workspace --exclude headway-py --locked --quiet --no-run

@@ -77,6 +77,7 @@ def standard_run() -> list[Figure]:
     row = pl.read_ipc_stream(_core.run([spec])["runs"]).row(0, named=True)
     packets, events = row["packets"], row["events"]
     conditions = "20 ms, 40 calls/s, 2 % loss, unordered, 60 s virtual, one core, median of 1001"
+    conditions += f", {'profiled' if _core.profiled() else 'plain'} engine"
     return [
         Figure("standard_run", wall * 1e3, "ms", None, None, conditions),
         Figure("packets_per_second", packets / wall, "1/s", None, None, conditions),

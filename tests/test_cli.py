@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from headway import plan
+from headway import core, plan
 from headway.cli import results
 from headway.execute import execute
 from headway.study import parse, shipped
@@ -77,6 +77,23 @@ def test_help_loads_nothing_heavy() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Commands" in done.stdout
+
+
+def test_version_says_how_the_engine_was_built() -> None:
+    done = headway("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"headway {core.version()}")
+    assert ("by its profile" in done.stdout) == core.profiled()
+
+
+def test_the_engines_exercise_runs_every_shipped_study() -> None:
+    folder = Path(core.__file__).parent
+    exercise = folder.parents[1] / "scripts" / "train-engine"
+    done = subprocess.run(
+        [sys.executable, exercise, folder], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"of {len(shipped())} studies" in done.stderr
 
 
 def test_list_names_the_shipped_studies() -> None:

@@ -9,5 +9,8 @@ def check(spec: str) -> None:
 def version() -> str:
     """The version of the package."""
 
+def profiled() -> bool:
+    """Whether the engine was built by a profile of itself at work (scripts/fast-engine)."""
+
 def profiles() -> str:
     """JSON: for each stack profile a list of its knobs with name, value and source."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.errors import UserError
 
-__all__ = ["check", "profiles", "run", "version"]
+__all__ = ["check", "profiled", "profiles", "run", "version"]
 
 
 @functools.cache
@@ -41,6 +41,12 @@ def check(spec: str) -> None:
 def version() -> str:
     """The version of the Rust side; it is the package's version."""
     found: str = _core().version()
+    return found
+
+
+def profiled() -> bool:
+    """Whether the engine was built by a profile of itself at work (`make fast`)."""
+    found: bool = _core().profiled()
     return found
 
 

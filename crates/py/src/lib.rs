@@ -59,6 +59,12 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Whether the engine was built by a profile of itself at work (scripts/fast-engine).
+#[pyfunction]
+fn profiled() -> bool {
+    option_env!("HEADWAY_PROFILED").is_some()
+}
+
 /// The stack profiles as JSON: name -> list of {knob, value, source}.
 #[pyfunction]
 fn profiles() -> PyResult<String> {
@@ -69,5 +75,5 @@ fn profiles() -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{check, profiles, run, version};
+    use super::{check, profiled, profiles, run, version};
 }

@@ -65,7 +65,8 @@ def _version(wanted: bool) -> None:
     if wanted:
         from headway import core
 
-        print(f"headway {core.version()}")
+        built = ", engine built by its profile" if core.profiled() else ""
+        print(f"headway {core.version()}{built}")
         raise typer.Exit
 
 

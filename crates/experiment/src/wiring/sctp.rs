@@ -38,6 +38,10 @@ pub(super) struct SctpCarrier {
     /// Messages that the send buffer had no room for, in the order of handing over.
     backlog: VecDeque<Message>,
     /// Packets that arrived, to be filled anew.
+    #[expect(
+        clippy::vec_box,
+        reason = "the boxes are kept, in which packets travel"
+    )]
     spare: Vec<Box<Packet>>,
     cwnd: Gauge,
     held: Gauge,
