@@ -15,12 +15,17 @@ pub(super) struct Gauge {
 
 impl Gauge {
     /// The level is `level` from `now` on. The first call starts the clock.
+    #[inline]
     pub(super) fn set(&mut self, now: Time, level: u64) {
+        if level != self.level || self.from.is_none() {
+            self.change(now, level);
+        }
+    }
+
+    fn change(&mut self, now: Time, level: u64) {
         if self.from.is_none() {
             self.from = Some(now);
             self.since = now;
-        } else if level == self.level {
-            return;
         }
         self.integral += u128::from(self.level) * u128::from(now.since(self.since).as_nanos());
         self.level = level;

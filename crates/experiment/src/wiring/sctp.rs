@@ -139,7 +139,15 @@ impl SctpCarrier {
     }
 
     /// Moves what waits into the send buffer, as far as there is room.
+    #[inline]
     fn feed(&mut self, now: Time) {
+        if !self.backlog.is_empty() {
+            self.feed_waiting(now);
+        }
+    }
+
+    #[inline(never)]
+    fn feed_waiting(&mut self, now: Time) {
         while let Some(message) = self.backlog.front() {
             match self.association.send(now, message.clone()) {
                 Ok(_) => drop(self.backlog.pop_front()),
