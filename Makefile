@@ -43,7 +43,7 @@ bench: setup build ## measure speed; results in bench/results.json
 	@$(MAKE) --no-print-directory fast || echo "bench: with the plain engine" >&2
 	python bench/run.py
 
-fast: .make/fast ## build the engine by a profile of itself at work: a fifth faster
+fast: .make/fast ## build the engine by a profile of itself at work: faster runs
 
 build: .make/core ## build the engine and install the command into .venv
 
