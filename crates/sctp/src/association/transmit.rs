@@ -287,9 +287,9 @@ impl Association {
         let below = below || allowance.forced && path.tail.under_way.is_some();
         if let Some(marked) = self.outbound.next_marked() {
             let may = allowance.forced || (below && !held);
-            return may.then(|| Next {
+            return may.then_some(Next {
                 marked: true,
-                bytes: padded(self.outbound.queue.header_bytes() + marked.payload),
+                bytes: marked.bytes,
             });
         }
         if !below || held || self.outbound.outstanding() >= MOST_OUTSTANDING {

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 use headway_sansio::Time;
 
-use crate::packet::Extensions;
+use crate::packet::{Extensions, padded};
 use crate::path::Paths;
 use crate::{Config, DataChunk, Tsn};
 use forward::Forward;
@@ -123,7 +123,9 @@ enum SentState {
 pub(crate) struct Marked {
     tsn: Tsn,
     /// Its payload in bytes.
-    pub(crate) payload: u32,
+    payload: u32,
+    /// With its header, which is that with which it was sent first, and padding.
+    pub(crate) bytes: u32,
     /// The path on which it was last sent.
     pub(crate) last_path: usize,
     pub(crate) cause: Cause,
@@ -228,6 +230,7 @@ impl Outbound {
                     return Some(Marked {
                         tsn,
                         payload: sent.chunk.payload.len() as u32,
+                        bytes: padded(sent.chunk.length_bytes()),
                         last_path: usize::from(sent.path),
                         cause: match sent.state {
                             SentState::MarkedTimeout => Cause::Timeout,
@@ -256,6 +259,7 @@ impl Outbound {
             payload,
             last_path,
             cause,
+            ..
         } = self.next_marked()?;
         self.marked.pop_front();
         let next_tsn = self.next_tsn();
