@@ -266,6 +266,8 @@ def _knobs(traffic: Traffic) -> list[str]:
     if traffic.quick:
         knobs += ["rto_initial_ns=200000000", "rto_min_ns=200000000", "rto_max_ns=300000000"]
         knobs += ["association_max_retransmits=3", "path_max_retransmits=3"]
+        # At the moment at which the peer falls silent nothing may be under way.
+        knobs += ["heartbeat_interval_ns=200000000"]
     words = [word for knob in knobs for word in ("--set", knob)]
     return [*words, "--interleave"] if traffic.interleave else words
 
