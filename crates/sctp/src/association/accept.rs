@@ -225,7 +225,7 @@ impl Association {
             local: route.local,
             remote: cookie.source,
         };
-        self.extend_paths(heard, &cookie.addresses);
+        self.extend_paths(now, heard, &cookie.addresses);
         self.take_cookie(cookie);
         self.become_established(now);
     }

@@ -60,9 +60,17 @@ impl Association {
     /// Brings the paths in line with what the peer says of its addresses: those
     /// that it does not have go, others that it has come, as yet unconfirmed
     /// (sections 5.1.2 and 5.4, rules 1 and 3).
-    pub(super) fn extend_paths(&mut self, heard: Route, listed: &[IpAddr]) {
+    ///
+    /// DATA that went out with COOKIE ECHO may be under way when a crossing handshake
+    /// says something else than INIT ACK did: it counts on where its path stands now.
+    pub(super) fn extend_paths(&mut self, now: Time, heard: Route, listed: &[IpAddr]) {
         let routes = self.host.routes(heard, listed);
-        self.paths.retain_or_add(&self.config, &routes);
+        let places = self.paths.retain_or_add(&self.config, &routes);
+        self.outbound.follow_paths(&mut self.paths, &places, now);
+        let data = self.paths.data();
+        for (path, _) in &mut self.control {
+            *path = places.get(*path).copied().flatten().unwrap_or(data);
+        }
         self.reply_path = self.paths.find(heard.remote).unwrap_or(0);
     }
 

@@ -69,7 +69,7 @@ impl Association {
             self.abort_with(cause, LostReason::ProtocolViolation);
             return;
         };
-        self.extend_paths(route, &said.addresses);
+        self.extend_paths(now, route, &said.addresses);
         let from = self.reply_path;
         if retry.count == 0 {
             self.paths[from].measured(&self.config, now.since(retry.since));

@@ -169,6 +169,30 @@ impl Outbound {
         self.queue.set_interleaving(extensions.interleaving);
     }
 
+    /// The paths were laid anew, each now at one of `places` or gone. What was last sent
+    /// on one that is gone counts on the one where DATA goes.
+    pub(crate) fn follow_paths(&mut self, paths: &mut Paths, places: &[Option<usize>], now: Time) {
+        let data = paths.data();
+        for sent in &mut self.sent {
+            let kept = places.get(usize::from(sent.path)).copied().flatten();
+            sent.path = kept.unwrap_or(data) as u8;
+            if kept.is_some() {
+                continue;
+            }
+            sent.moved = true;
+            let path = &mut paths[data];
+            match sent.state {
+                SentState::Acked | SentState::Abandoned => continue,
+                SentState::InFlight => path.flight += sent.cost,
+                SentState::MarkedFast | SentState::MarkedTimeout | SentState::MarkedProbe => {}
+            }
+            path.outstanding += 1;
+            if path.t3 == Time::FAR_FUTURE {
+                path.start_t3(now);
+            }
+        }
+    }
+
     /// Takes the messages out that wait.
     pub(crate) fn take_queue(&mut self, config: &Config) -> SendQueue {
         core::mem::replace(&mut self.queue, SendQueue::new(config.scheduler))

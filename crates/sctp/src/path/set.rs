@@ -65,8 +65,14 @@ impl Paths {
     }
 
     /// Keeps the paths that `routes` names, in their order, and adds those that
-    /// are new, unconfirmed. Only while nothing is under way.
-    pub(crate) fn retain_or_add(&mut self, config: &Config, routes: &[Route]) {
+    /// are new, unconfirmed. Says for each path of before where it stands now, if it
+    /// stays.
+    pub(crate) fn retain_or_add(
+        &mut self,
+        config: &Config,
+        routes: &[Route],
+    ) -> Vec<Option<usize>> {
+        let before: Vec<Address> = self.list.iter().map(|path| path.route.remote).collect();
         let named = |path: &Path| routes.iter().any(|r| r.remote == path.route.remote);
         if self.list.iter().any(named) {
             self.list.retain(named);
@@ -83,6 +89,7 @@ impl Paths {
         self.primary = 0;
         self.measure();
         self.choose();
+        before.iter().map(|&remote| self.find(remote)).collect()
     }
 
     pub(crate) fn len(&self) -> usize {

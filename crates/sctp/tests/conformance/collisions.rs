@@ -1,6 +1,7 @@
 //! Section 5.2: setup chunks that come unexpected, and Table 12 row by row.
 
 use bytes::Bytes;
+use headway_sansio::Address;
 use headway_sctp::{AssociationState, Cause, Chunk, Config, Event, Init, Packet};
 
 use crate::rig::{OWN, PORTS, Rig, TAG, TSN, address, config, data};
@@ -290,6 +291,46 @@ fn section_5_2_4_table_row_5_m_m_in_cookie_echoed_establishes() {
     assert_eq!(connected(&rig), 1);
     rig.wait(10_000);
     assert_eq!(rig.take_story(), [""; 0], "T1-cookie is stopped");
+}
+
+/// A peer was called at 10 and 11, and DATA is under way to 10 beside COOKIE ECHO. Its own
+/// INIT came from `calling` alone, and now its cookie comes back.
+fn crossed_with_data(calling: u32) -> Rig {
+    let mut rig = Rig::connecting_to(config(), &[1, 2], &[10, 11]);
+    rig.send(100);
+    rig.send(200);
+    rig.peer = vec![Address(calling)];
+    let (_, cookie) = cookie_for(&mut rig, TAG);
+    rig.peer = vec![Address(10), Address(11)];
+    rig.deliver(rig.init_ack_with_addresses());
+    assert_eq!(rig.take_story(), ["COOKIE ECHO + DATA + DATA"]);
+    let flight = |n| rig.end.path(n).unwrap().flight_bytes;
+    assert!(flight(0) > 0 && flight(1) == 0);
+    let own = rig.tag;
+    echo(&mut rig, own, cookie);
+    assert_eq!(rig.end.state(), AssociationState::Established);
+    rig.peer = vec![Address(calling)];
+    rig
+}
+
+#[test]
+fn section_5_2_4_data_under_way_counts_on_a_path_that_the_cookie_leaves() {
+    for calling in [10, 11] {
+        let mut rig = crossed_with_data(calling);
+        let left = rig.end.path(0).unwrap();
+        assert_eq!(left.remote, Address(calling));
+        assert!(left.flight_bytes > 0);
+        assert!(rig.end.path(1).is_none(), "the other address is gone");
+        rig.forget();
+        // T3-rtx runs for it, and what it sends goes to the address that is left.
+        rig.wait(1_000);
+        assert_eq!(rig.take_tsns(), [0, 1], "to {calling}");
+        rig.ack(2);
+        let left = rig.end.path(0).unwrap();
+        assert_eq!((left.flight_bytes, left.errors), (0, 0));
+        rig.wait(10_000);
+        assert_eq!(rig.take_tsns(), [0; 0], "T3-rtx is stopped");
+    }
 }
 
 #[test]
