@@ -11,16 +11,21 @@
 //! keeps less than half of its throughput although the limit is in force.
 #![allow(clippy::disallowed_methods, reason = "this program measures real time")]
 
+#[path = "../tests/common/stranger.rs"]
+#[allow(unreachable_pub, reason = "test programs have it in a module")]
+mod stranger;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use headway_sansio::{Address, Datagram, Duration, Payload, RandomStream, Seed, Time};
 use headway_sctp::{
-    AssociationId, AssociationState, Chunk, Config, Endpoint, EndpointEvent, Event, Host, Init,
-    InitLimit, Message, Packet, Tsn,
+    AssociationId, AssociationState, Config, Endpoint, EndpointEvent, Event, Host, InitLimit,
+    Message, Packet,
 };
 use nix::time::{ClockId, clock_gettime};
+use stranger::stranger;
 
 /// The server's address and port, and the client's.
 const SERVER: (u32, u16) = (1, 7);
@@ -177,23 +182,9 @@ impl Flood {
         self.sources.clear();
         self.datagrams.clear();
         for _ in 0..count {
-            let from = 3 + random.below(u64::from(u32::MAX) - 3) as u32;
-            let init = Init {
-                initiate_tag: 1 + random.below(u64::from(u32::MAX) - 1) as u32,
-                a_rwnd: 100_000,
-                outbound_streams: 10,
-                inbound_streams: 2048,
-                initial_tsn: Tsn(random.bits() as u32),
-                parameters: vec![],
-            };
-            let packet = Packet {
-                source_port: 1024 + random.below(60_000) as u16,
-                destination_port: SERVER.1,
-                verification_tag: 0,
-                chunks: std::iter::once(Chunk::Init(Box::new(init))).collect(),
-            };
-            self.sources.push(Address(from));
-            packet.encode(&mut self.datagrams);
+            let init = stranger(random, Address(SERVER.0), SERVER.1);
+            self.sources.push(init.source);
+            init.body.encode(&mut self.datagrams);
         }
     }
 

@@ -126,47 +126,11 @@ impl Welcome<'_> {
         said: Announcement,
         identity: Identity,
     ) -> Chunk {
-        match self.reply(now, caller, init, said, identity, Vec::new()) {
-            Ok(answer) => Chunk::InitAck(Box::new(answer)),
-            Err(refusal) => refusal,
-        }
-    }
-
-    /// The same in the memory of an INIT that nobody needs any more.
-    pub(crate) fn answer_in_place(
-        &self,
-        now: Time,
-        caller: Caller,
-        mut init: Box<Init>,
-        said: Announcement,
-        identity: Identity,
-    ) -> Chunk {
-        let mut parameters = core::mem::take(&mut init.parameters);
-        parameters.clear();
-        match self.reply(now, caller, &init, said, identity, parameters) {
-            Ok(answer) => {
-                *init = answer;
-                Chunk::InitAck(init)
-            }
-            Err(refusal) => refusal,
-        }
-    }
-
-    /// The content of an INIT ACK, its parameters in place of none, or a refusal.
-    fn reply(
-        &self,
-        now: Time,
-        caller: Caller,
-        init: &Init,
-        said: Announcement,
-        identity: Identity,
-        mut parameters: Vec<Parameter>,
-    ) -> Result<Init, Chunk> {
         if let Some(cause) = fault(init) {
-            return Err(refusal(cause));
+            return refusal(cause);
         }
         if let Some(name) = &said.host_name {
-            return Err(refusal(unresolvable(name)));
+            return refusal(unresolvable(name));
         }
         let extensions = self.config.agreed(&said);
         // The last one is that of the INIT itself, by which the caller is known again
@@ -194,7 +158,7 @@ impl Welcome<'_> {
             extensions,
             addresses,
         };
-        parameters.reserve(4);
+        let mut parameters = Vec::with_capacity(4);
         parameters.push(Parameter {
             kind: parameter::STATE_COOKIE,
             value: self.keys.seal(&cookie),
@@ -203,12 +167,13 @@ impl Welcome<'_> {
             kind: parameter::UNRECOGNIZED_PARAMETER,
             value: parameter::encoded(core::slice::from_ref(unknown)),
         }));
-        Ok(introduce(
+        let answer = introduce(
             self.config,
             self.host,
             (identity.tag, identity.tsn),
             self.config.extensions(),
             parameters,
-        ))
+        );
+        Chunk::InitAck(Box::new(answer))
     }
 }

@@ -1,15 +1,19 @@
 //! A flood of INITs from sources that nobody is at: it leaves nothing behind, and
 //! the association that is there goes on.
 
+#[path = "common/stranger.rs"]
+#[allow(unreachable_pub, reason = "other test programs have it in a module")]
+mod stranger;
+
 use std::alloc::System;
 use std::sync::Arc;
 
-use headway_sansio::{Address, Datagram, Duration, Payload, RandomStream, Seed, Time};
+use headway_sansio::{Address, Duration, Payload, RandomStream, Seed, Time};
 use headway_sctp::{
-    AssociationId, Chunk, Config, Endpoint, EndpointEvent, Event, Host, Init, InitLimit, Message,
-    Packet, Tsn,
+    AssociationId, Chunk, Config, Endpoint, EndpointEvent, Event, Host, InitLimit, Message,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use stranger::stranger;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -109,28 +113,6 @@ impl Service {
     }
 }
 
-fn stranger(random: &mut RandomStream) -> Datagram<Packet> {
-    let init = Init {
-        initiate_tag: 1 + random.below(u64::from(u32::MAX) - 1) as u32,
-        a_rwnd: 100_000,
-        outbound_streams: 10,
-        inbound_streams: 10,
-        initial_tsn: Tsn(random.bits() as u32),
-        parameters: vec![],
-    };
-    Datagram {
-        source: Address(3 + random.below(u64::from(u32::MAX) - 3) as u32),
-        destination: Address(1),
-        size_bytes: 52,
-        body: Packet {
-            source_port: random.bits() as u16,
-            destination_port: 7,
-            verification_tag: 0,
-            chunks: std::iter::once(Chunk::Init(Box::new(init))).collect(),
-        },
-    }
-}
-
 fn in_use(region: &Region<'_, System>) -> i64 {
     let change = region.change();
     change.bytes_allocated as i64 - change.bytes_deallocated as i64
@@ -147,7 +129,7 @@ fn endure(init_limit: Option<InitLimit>, random: &mut RandomStream) -> Service {
     let region = Region::new(ALLOCATOR);
     let before = in_use(&region);
     for n in 1..=INITS {
-        let init = stranger(random);
+        let init = stranger(random, Address(1), 7);
         service.server.handle_input(service.now, init);
         if n % BETWEEN == 0 {
             service.now += Duration::from_micros(100);
@@ -190,7 +172,7 @@ fn a_million_inits_leave_nothing_and_stop_nobody() {
     let region = Region::new(ALLOCATOR);
     let discarded = service.server.stats().packets_discarded;
     for _ in 0..100_000 {
-        let init = stranger(&mut random);
+        let init = stranger(&mut random, Address(1), 7);
         service.server.handle_input(service.now, init);
     }
     let thrown = service.server.stats().packets_discarded - discarded;

@@ -6,15 +6,13 @@ mod common;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use common::world::{DELAY, World, datagram};
+use common::world::{DELAY, World};
 use headway_sansio::{Address, Duration, RandomStream, Seed, Time};
 use headway_sctp::{
-    AssociationState, Chunk, Config, Endpoint, EndpointStats, Host, Init, InitLimit, Packet, Tsn,
+    AssociationState, Chunk, Config, Endpoint, EndpointStats, Host, InitLimit, Packet,
 };
 
 const SERVER: u32 = 1;
-/// Strangers have addresses from here on.
-const STRANGERS: u64 = 1 << 20;
 
 fn limited(per_second: u32, burst: u32) -> Config {
     Config {
@@ -31,22 +29,7 @@ fn server(config: Config) -> Endpoint {
 }
 
 fn stranger(random: &mut RandomStream) -> headway_sansio::Datagram<Packet> {
-    let init = Init {
-        initiate_tag: 1 + random.below(u64::from(u32::MAX) - 1) as u32,
-        a_rwnd: 100_000,
-        outbound_streams: 10,
-        inbound_streams: 10,
-        initial_tsn: Tsn(random.bits() as u32),
-        parameters: vec![],
-    };
-    let packet = Packet {
-        source_port: random.bits() as u16,
-        destination_port: 7,
-        verification_tag: 0,
-        chunks: std::iter::once(Chunk::Init(Box::new(init))).collect(),
-    };
-    let from = STRANGERS + random.below(u64::from(u32::MAX) - STRANGERS);
-    datagram(from as u32, SERVER, packet)
+    common::stranger::stranger(random, Address(SERVER), 7)
 }
 
 fn bytes(packet: &Packet) -> Bytes {

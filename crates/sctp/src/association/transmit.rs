@@ -195,7 +195,9 @@ impl Association {
         };
         let bytes = packet.size_bytes();
         match self.paths.find(route.remote) {
-            Some(path) => drop(self.count_packet(path, bytes)),
+            Some(path) => {
+                self.count_packet(path, bytes);
+            }
             None => self.count_bytes(bytes),
         }
         Some((route, bytes))

@@ -83,39 +83,26 @@ impl Cookie {
         out.extend_from_slice(&self.peer_tie_tag.to_be_bytes());
     }
 
-    /// What every cookie has, in one piece, as it is written for any stranger.
-    fn head(&self) -> [u8; HEAD_BYTES] {
-        let mut head = [0; HEAD_BYTES];
-        let times = [self.created.as_nanos(), self.lifetime.as_nanos()];
-        let words = [
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.created.as_nanos().to_be_bytes());
+        out.extend_from_slice(&self.lifetime.as_nanos().to_be_bytes());
+        for word in [
             self.local_tag,
             self.peer_tag,
             self.local_tsn.0,
             self.peer_tsn.0,
             self.peer_window,
-        ];
-        let halves = [
+        ] {
+            out.extend_from_slice(&word.to_be_bytes());
+        }
+        for half in [
             self.local_port,
             self.peer_port,
             self.outbound_streams,
             self.inbound_streams,
-        ];
-        let (long, rest) = head.split_at_mut(8 * times.len());
-        for (place, time) in long.chunks_exact_mut(8).zip(times) {
-            place.copy_from_slice(&time.to_be_bytes());
+        ] {
+            out.extend_from_slice(&half.to_be_bytes());
         }
-        let (long, rest) = rest.split_at_mut(4 * words.len());
-        for (place, word) in long.chunks_exact_mut(4).zip(words) {
-            place.copy_from_slice(&word.to_be_bytes());
-        }
-        for (place, half) in rest.chunks_exact_mut(2).zip(halves) {
-            place.copy_from_slice(&half.to_be_bytes());
-        }
-        head
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.head());
         if self.is_plain() {
             return self.encode_ties(out);
         }

@@ -127,10 +127,6 @@ impl Endpoint {
             self.answer(route, answer_stranger(packet));
             return;
         }
-        let Some(Chunk::Init(init)) = packet.chunks.pop() else {
-            return;
-        };
-        let peer_tag = init.initiate_tag;
         self.renew_key(now);
         let chunk = if self.table.len() >= self.most_associations {
             refusal(Cause::new(Cause::OUT_OF_RESOURCE))
@@ -150,7 +146,7 @@ impl Endpoint {
                 address: route.remote,
                 port: packet.source_port,
             };
-            welcome.answer_in_place(now, caller, init, said, identity)
+            welcome.answer(now, caller, init, said, identity)
         };
         match chunk {
             Chunk::InitAck(_) => self.stats.inits_answered += 1,
@@ -159,7 +155,7 @@ impl Endpoint {
         let answer = Packet {
             source_port: packet.destination_port,
             destination_port: packet.source_port,
-            verification_tag: peer_tag,
+            verification_tag: init.initiate_tag,
             chunks: Chunks::from_iter([chunk]),
         };
         self.answer(route, Some(answer));

@@ -79,7 +79,6 @@ impl Outbound {
     }
 
     /// Compares the gap blocks with those of the SACK before.
-    #[inline]
     pub(crate) fn take_gaps(
         &mut self,
         config: &Config,
@@ -88,20 +87,9 @@ impl Outbound {
         sack: &Sack,
         progress: &mut Progress,
     ) {
-        if !sack.gaps.is_empty() || !self.acked.is_empty() {
-            self.compare_gaps(config, paths, now, sack, progress);
+        if sack.gaps.is_empty() && self.acked.is_empty() {
+            return;
         }
-    }
-
-    #[inline(never)]
-    fn compare_gaps(
-        &mut self,
-        config: &Config,
-        paths: &mut Paths,
-        now: Time,
-        sack: &Sack,
-        progress: &mut Progress,
-    ) {
         let mut new = core::mem::take(&mut self.scratch);
         spans::from_gaps(&sack.gaps, self.sent.len() as u32, &mut new);
         let mut changed = core::mem::take(&mut self.difference);

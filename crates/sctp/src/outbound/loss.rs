@@ -3,7 +3,6 @@
 
 use headway_sansio::{Duration, Time};
 
-use super::spans::Span;
 use super::{Outbound, Progress, SentState};
 use crate::path::Paths;
 use crate::{Config, RepeatFastRetransmit, TimeoutMarks, Tsn};
@@ -11,29 +10,15 @@ use crate::{Config, RepeatFastRetransmit, TimeoutMarks, Tsn};
 impl Outbound {
     /// Counts missing reports and marks what reached the threshold. Says whether
     /// anything did.
-    #[inline]
     pub(crate) fn count_missing(
         &mut self,
         config: &Config,
         paths: &mut Paths,
         progress: &Progress,
     ) -> bool {
-        match self.acked.last() {
-            Some(&last) => self.count_below(last, config, paths, progress),
-            None => false,
-        }
-    }
-
-    /// Counts the missing reports for what lies below `last`, the highest that a SACK
-    /// reported beyond a gap.
-    #[inline(never)]
-    fn count_below(
-        &mut self,
-        last: Span,
-        config: &Config,
-        paths: &mut Paths,
-        progress: &Progress,
-    ) -> bool {
+        let Some(&last) = self.acked.last() else {
+            return false;
+        };
         let in_recovery = self.recovery.is_some() && progress.advanced;
         let qualified = config.repeat_fast_retransmit == RepeatFastRetransmit::Qualified;
         // While losses are being repaired, progress shows that the rest of the

@@ -6,6 +6,7 @@
     reason = "each test file uses its own part"
 )]
 
+pub mod stranger;
 pub mod weather;
 pub mod world;
 

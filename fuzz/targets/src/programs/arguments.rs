@@ -161,37 +161,39 @@ fn echo(mut config: Config) {
     panic!("the message did not arrive");
 }
 
+/// Units of time in nanoseconds, and of sizes in bytes.
+const NANOS: [(&str, f64); 7] = [
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("min", 6e10),
+    ("h", 3.6e12),
+];
+const BYTES: [(&str, f64); 6] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+];
+
 /// Quantities keep their bounds and mean what they say.
 fn quantities(text: &str) {
     match units::duration(text) {
         Ok(value) => {
             let nanos = value.as_nanos();
             assert_eq!(units::duration(&format!("{nanos}ns")), Ok(value));
-            let scales = [
-                ("ns", 1.0),
-                ("us", 1e3),
-                ("µs", 1e3),
-                ("ms", 1e6),
-                ("s", 1e9),
-                ("min", 6e10),
-                ("h", 3.6e12),
-            ];
-            close(text, &scales, nanos);
+            close(text, &NANOS, nanos);
         }
         Err(error) => reason(error),
     }
     match units::size(text) {
         Ok(bytes) => {
             assert_eq!(units::size(&format!("{bytes} B")), Ok(bytes));
-            let scales = [
-                ("B", 1.0),
-                ("kB", 1e3),
-                ("MB", 1e6),
-                ("GB", 1e9),
-                ("KiB", 1024.0),
-                ("MiB", 1_048_576.0),
-            ];
-            close(text, &scales, bytes);
+            close(text, &BYTES, bytes);
         }
         Err(error) => reason(error),
     }
