@@ -45,6 +45,7 @@
 //! procedures of the RFC, one in each file, that move chunks between them.
 
 mod association;
+mod books;
 mod config;
 mod cookie;
 mod endpoint;

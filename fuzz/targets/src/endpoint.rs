@@ -330,6 +330,10 @@ impl Street {
                 }
             }
         }
+        for &id in &site.associations {
+            let association = site.endpoint.association(id);
+            association.expect("it is there").check_books().unwrap();
+        }
         let count = site.endpoint.association_count();
         assert!(count <= self.most, "{count}");
         assert_eq!(count, site.associations.len());

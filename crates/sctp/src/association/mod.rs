@@ -5,6 +5,7 @@ mod abort;
 mod accept;
 mod addresses;
 mod birth;
+mod books;
 mod connect;
 mod errors;
 mod heartbeat;

@@ -45,6 +45,11 @@ impl Association {
             paths.resize(config, index);
         }
         outbound.mark_timed_out(config, paths, index, now);
+        // What was sent too late to be given up with the rest stays under way here, even
+        // where the rest goes to another path or is abandoned (section 6.3.2, rule R1).
+        if paths[index].flight > 0 {
+            paths[index].start_t3(now);
+        }
         // Slow start begins anew; a recovery that was under way ends with it, as
         // in RFC 6582, section 3.2, step 4.
         outbound.recovery = None;

@@ -57,6 +57,13 @@ impl Interleaved {
         self.pieces
     }
 
+    /// Bytes and number of the pieces, counted anew.
+    pub(super) fn count(&self) -> (u64, u64) {
+        let pieces = || self.messages.values().flat_map(|message| &message.pieces);
+        let bytes = pieces().map(|piece| piece.payload.len() as u64).sum();
+        (bytes, pieces().count() as u64)
+    }
+
     /// Takes one piece, and gives what that makes whole.
     pub(super) fn insert(
         &mut self,

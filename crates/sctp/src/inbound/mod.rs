@@ -1,5 +1,6 @@
 //! The receiving half: DATA in, messages and SACKs out.
 
+mod books;
 mod interleaved;
 mod partial;
 mod reassembly;

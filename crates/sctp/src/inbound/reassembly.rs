@@ -63,6 +63,13 @@ impl Reassembly {
         self.pieces
     }
 
+    /// Both, counted anew.
+    pub(super) fn count(&self) -> (u64, u64) {
+        let pieces = || self.runs.iter().flat_map(|run| &run.pieces);
+        let bytes = pieces().map(|piece| piece.len() as u64).sum();
+        (bytes, pieces().count() as u64)
+    }
+
     /// The highest TSN of all pieces.
     pub(crate) fn highest(&self) -> Option<Tsn> {
         self.highest_run().map(|index| self.runs[index].last)
@@ -175,8 +182,6 @@ impl Reassembly {
         now: Time,
         chunk: &mut DataChunk,
     ) -> Result<Outcome, Contradiction> {
-        self.bytes += chunk.payload.len() as u32;
-        self.pieces += 1;
         let tsn = chunk.tsn;
         // Pieces mostly arrive in order, at the end of the last run.
         let index = match self.runs.back() {
@@ -196,6 +201,8 @@ impl Reassembly {
         {
             return Err(Contradiction);
         }
+        self.bytes += chunk.payload.len() as u32;
+        self.pieces += 1;
         let at = match (before, after) {
             (true, false) => {
                 let run = &mut self.runs[index - 1];

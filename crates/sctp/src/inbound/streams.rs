@@ -40,6 +40,13 @@ impl Streams {
         self.held_messages
     }
 
+    /// The same, counted anew: bytes and messages.
+    pub(super) fn count_held(&self) -> (u64, u64) {
+        let held = || self.streams.iter().flat_map(|stream| &stream.held);
+        let bytes = held().map(|message| message.payload.len() as u64).sum();
+        (bytes, held().count() as u64)
+    }
+
     /// Notes that messages come as I-DATA.
     pub(super) const fn mix(&mut self) {
         self.mixed = true;

@@ -3,6 +3,7 @@
 
 mod abandon;
 mod acknowledge;
+mod books;
 mod forward;
 mod limit;
 mod loss;

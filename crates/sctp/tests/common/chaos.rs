@@ -23,6 +23,8 @@ const HOMES: [[u32; 2]; 2] = [[1, 2], [3, 4]];
 const STREAMS: u16 = 16;
 /// Every so many-th message is unordered.
 const UNORDERED: u64 = 8;
+/// How often the associations' books are looked over.
+const TURNS_BETWEEN_AUDITS: u64 = 1000;
 
 /// What the network does to packets.
 #[derive(Clone, Copy, Debug)]
@@ -305,9 +307,16 @@ pub fn run(config: &Config, weather: Weather, seed: u64, messages: u64) -> Repor
     let mut complete = [false; 2];
     // In the worst case each message waits for a timeout of its own.
     let patience = now + Duration::from_secs(messages + 36_000);
+    let mut turns = 0_u64;
     while complete != [true; 2] {
         assert!(now < patience, "stuck: {report:?}");
+        turns += 1;
         for end in 0..2 {
+            if turns.is_multiple_of(TURNS_BETWEEN_AUDITS)
+                && let Some(association) = ids[end].and_then(|id| ends[end].association(id))
+            {
+                association.check_books().expect("the books balance");
+            }
             while let Some(event) = ends[end].poll_event() {
                 match event {
                     EndpointEvent::Incoming(id) => ids[end] = Some(id),

@@ -130,6 +130,7 @@ impl Pair {
             while let Some(packet) = self.end(end).poll_transmit(now) {
                 self.launch(end, packet);
             }
+            self.end(end).check_books().unwrap();
         }
     }
 

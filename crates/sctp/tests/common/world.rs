@@ -77,8 +77,12 @@ impl World {
                 }
             }
             if quiet {
-                return;
+                break;
             }
+        }
+        for end in &self.ends {
+            let associations = end.associations().filter_map(|id| end.association(id));
+            associations.for_each(|association| association.check_books().unwrap());
         }
     }
 

@@ -1,9 +1,9 @@
 //! Sections 6.4 and 8.2 with several addresses, and RFC 7829.
 
 use headway_sansio::{Datagram, Duration};
-use headway_sctp::{Chunk, Config, Event, Packet, PathState};
+use headway_sctp::{Chunk, Config, Event, Packet, PathState, TimeoutMarks};
 
-use crate::rig::{Rig, config, data};
+use crate::rig::{Rig, config, data, sack};
 
 /// A peer with two addresses, 10 and 11, both confirmed.
 fn two(config: Config) -> Rig {
@@ -92,6 +92,33 @@ fn section_6_4_1_what_timed_out_goes_to_another_address() {
     assert_eq!(wait(&mut rig, 1_000), [11]);
     // And back, after the RTO of the second path.
     assert_eq!(wait(&mut rig, 1_000), [10]);
+}
+
+/// What went out just before T3-rtx expired may still arrive, where the profile says so, and
+/// stays under way on its path: rule R1 holds for it even as the rest goes elsewhere.
+#[test]
+fn section_6_3_2_r1_what_a_timeout_leaves_under_way_keeps_a_timer() {
+    let mut rig = confirmed(Config {
+        timeout_marks: TimeoutMarks::OlderThanEstimate,
+        ..config()
+    });
+    assert_eq!(destinations(&mut rig), [10]);
+    rig.wait(100);
+    rig.ack(1);
+    // The estimate is 300 ms, the RTO a second.
+    assert_eq!(destinations(&mut rig), [10]);
+    assert_eq!(wait(&mut rig, 900), [0; 0]);
+    assert_eq!(destinations(&mut rig), [10]);
+    assert_eq!(wait(&mut rig, 100), [11], "the first is given up");
+    assert!(
+        rig.end.path(0).unwrap().flight_bytes > 0,
+        "the second is not"
+    );
+    rig.end.check_books().unwrap();
+    // The first arrives by the other path. The second is lost, and nothing is heard of it.
+    rig.arrive_from(11, rig.packet(rig.tag, vec![sack(2, &[])]));
+    assert_eq!(wait(&mut rig, 1_999), [0; 0]);
+    assert_eq!(wait(&mut rig, 1), [11], "after the doubled RTO");
 }
 
 #[test]

@@ -179,6 +179,7 @@ impl Rig {
                 packet: datagram.body,
             });
         }
+        self.end.check_books().unwrap();
     }
 
     pub fn forget(&mut self) {

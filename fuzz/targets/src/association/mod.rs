@@ -294,6 +294,7 @@ impl Duel {
         let held = association.held_bytes() + association.partial_bytes();
         assert!(held <= 2 * RECEIVE_BUFFER_BYTES + 1500, "{held}");
         assert!(association.buffered_bytes() <= SEND_BUFFER_BYTES);
+        association.check_books().unwrap();
     }
 
     /// Something happened to a side.
