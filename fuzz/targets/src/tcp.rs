@@ -228,6 +228,7 @@ impl Duel {
         let held = held + side.connection.readable_bytes();
         assert!(held <= RECEIVE_BUFFER_BYTES, "{held}");
         assert!(side.connection.buffered_bytes() <= SEND_BUFFER_BYTES);
+        side.connection.check_books().unwrap();
     }
 
     fn transmit(&mut self, index: usize) {

@@ -76,13 +76,13 @@ proptest! {
                     b.handle_input(now, &s);
                 } else {
                     a.handle_input(now, &s);
-                    a.sender.board.check();
+                    a.check_books().unwrap();
                     prop_assert!(a.sender.una <= a.sender.next);
                     prop_assert!(a.sender.window.cwnd >= a.sender.window.full);
                 }
                 while let Some(s) = a.poll_transmit() {
                     wire.push_back((true, s));
-                    a.sender.board.check();
+                    a.check_books().unwrap();
                 }
             }
         }
@@ -145,7 +145,7 @@ proptest! {
             }
             while c.poll_event().is_some() {}
             c.read(now, usize::MAX);
-            c.sender.board.check();
+            c.check_books().unwrap();
         }
     }
 }

@@ -322,6 +322,21 @@ impl Sender {
             .min(self.tlp.due)
     }
 
+    /// See [`Connection::check_books`](crate::Connection::check_books); the timers of one that
+    /// is over do not run.
+    pub(crate) fn check_books(&self, timed: bool) -> Result<(), String> {
+        self.board.check_books()?;
+        if let Some(first) = self.board.first()
+            && first.start != self.una
+        {
+            return Err(format!("{} first, {} acknowledged", first.start, self.una));
+        }
+        if timed && !self.board.is_empty() && self.due() == Time::FAR_FUTURE {
+            return Err(format!("no timer runs for {:?}", self.board.first()));
+        }
+        Ok(())
+    }
+
     pub(crate) fn arm_rto(&mut self, config: &Config, now: Time) {
         self.rto_at = now + self.rto(config);
     }

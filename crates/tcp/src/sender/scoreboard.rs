@@ -499,24 +499,28 @@ impl Scoreboard {
         self.lost_edge
     }
 
-    /// Counts anew and compares; for tests.
-    #[cfg(test)]
-    pub(crate) fn check(&self) {
-        let sum = |f: &dyn Fn(&Sent) -> bool| -> u64 {
-            self.segments
-                .iter()
-                .filter(|s| f(s))
-                .map(|s| self.weight(s.len))
-                .sum()
+    /// Counts anew and compares; says which sum is wrong.
+    pub(crate) fn check_books(&self) -> Result<(), String> {
+        let equal = |name: &str, kept: u64, counted: u64| match kept == counted {
+            true => Ok(()),
+            false => Err(format!("{name}: {kept} kept, {counted} counted")),
         };
-        assert_eq!(self.out, sum(&|_| true));
-        assert_eq!(self.sacked, sum(&Sent::sacked));
-        assert_eq!(self.lost, sum(&Sent::lost));
-        assert_eq!(self.resent, sum(&Sent::resent));
-        let waiting = self.segments.iter().filter(|s| s.lost() && !s.resent());
-        assert_eq!(self.to_resend as usize, waiting.count());
-        for pair in self.segments.iter().zip(self.segments.iter().skip(1)) {
-            assert_eq!(pair.0.end(), pair.1.start);
+        let sum = |of: fn(&Sent) -> bool| -> u64 {
+            let segments = self.segments.iter().filter(|s| of(s));
+            segments.map(|s| self.weight(s.len)).sum()
+        };
+        equal("out", self.out, sum(|_| true))?;
+        equal("sacked", self.sacked, sum(Sent::sacked))?;
+        equal("lost", self.lost, sum(Sent::lost))?;
+        equal("resent", self.resent, sum(Sent::resent))?;
+        let count = |of: fn(&Sent) -> bool| self.segments.iter().filter(|s| of(s)).count() as u64;
+        let sacked_segments = self.sacked_segments.into();
+        equal("sacked segments", sacked_segments, count(Sent::sacked))?;
+        let waiting = count(|s| s.lost() && !s.resent());
+        equal("to resend", self.to_resend.into(), waiting)?;
+        for (segment, next) in self.segments.iter().zip(self.segments.iter().skip(1)) {
+            equal("where a segment begins", next.start, segment.end())?;
         }
+        Ok(())
     }
 }

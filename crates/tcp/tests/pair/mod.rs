@@ -189,8 +189,11 @@ impl Pair {
                 idle &= !Self::read(&mut self.server, self.now, self.keep, &mut self.to_server);
             }
             if idle {
-                return;
+                break;
             }
+        }
+        for end in [&self.client, &self.server] {
+            end.check_books().expect("the books balance");
         }
     }
 
