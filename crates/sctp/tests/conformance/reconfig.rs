@@ -1,6 +1,8 @@
 //! RFC 6525: what a peer made by hand asks for, and what it is told.
 
-use headway_sctp::{Cause, Chunk, Config, DataChunk, Event, Parameter, Ssn, Tsn};
+use headway_sctp::{
+    Cause, Chunk, Config, DataChunk, Event, ForwardTsn, Parameter, Skipped, Ssn, Tsn,
+};
 
 use crate::rig::{OWN, Rig, TSN, config, cookie, data};
 
@@ -347,6 +349,48 @@ fn rfc_6525_section_5_2_4_all_numbers() {
     };
     rig.deliver(Chunk::Data(next));
     assert_eq!(rig.lengths(), [1, 55]);
+}
+
+/// A FORWARD-TSN of before comes late, when the TSNs have begun anew: it moves nobody.
+#[test]
+fn rfc_6525_section_5_2_4_g1_a_late_forward_tsn_lies_behind() {
+    let mut rig = Rig::connecting(Config {
+        reconfiguration: true,
+        partial_reliability: true,
+        ..config()
+    });
+    let mut init = rig.peer_init();
+    let knows = parameter(0x8008, &[130, 192]);
+    init.parameters = vec![cookie(), knows, parameter(0xc000, &[])];
+    rig.deliver(Chunk::InitAck(Box::new(init)));
+    rig.deliver(Chunk::CookieAck);
+    let forward = |n: u32| {
+        Chunk::ForwardTsn(Box::new(ForwardTsn {
+            cumulative_tsn: TSN.plus(n).previous(),
+            skipped: Skipped::Ssns(vec![]),
+        }))
+    };
+    rig.deliver(forward(2));
+    rig.deliver(forward(3));
+    ask(&mut rig, vec![parameter(15, &words(&[TSN.0]))]);
+    assert_eq!(results(&rig), [(0, 1)]);
+    let anew = TSN.plus(3).plus(1 << 31);
+    for late in [2, 3] {
+        rig.sent.clear();
+        rig.deliver(forward(late));
+        rig.wait(200);
+        let sacks = rig.sacks();
+        assert_eq!(
+            sacks.last().expect("a SACK").cumulative_tsn,
+            anew.previous()
+        );
+    }
+    rig.events.clear();
+    rig.deliver(Chunk::Data(DataChunk {
+        tsn: anew,
+        ..data(0)
+    }));
+    assert_eq!(rig.lengths(), [100]);
 }
 
 #[test]
