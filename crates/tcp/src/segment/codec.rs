@@ -143,9 +143,10 @@ fn encode_options(options: &Options, out: &mut BytesMut) {
     if let Some(shift) = options.window_scale {
         out.put_slice(&[NOP, WINDOW_SCALE, 3, shift]);
     }
-    if !options.sack.is_empty() {
-        out.put_slice(&[NOP, NOP, SACK, 2 + 8 * options.sack.len() as u8]);
-        for block in options.sack.as_slice() {
+    let sack = options.sack_that_fits();
+    if !sack.is_empty() {
+        out.put_slice(&[NOP, NOP, SACK, 2 + 8 * sack.len() as u8]);
+        for block in sack {
             out.put_u32(block.start.0);
             out.put_u32(block.end.0);
         }

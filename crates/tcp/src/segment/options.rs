@@ -76,6 +76,9 @@ impl SackBlocks {
 }
 
 impl Options {
+    /// The header has room for so many bytes of options (RFC 9293, section 3.1).
+    const MOST_BYTES: u32 = 40;
+
     /// How many SACK blocks fit beside the other options: three with timestamps
     /// and four without (RFC 2018, section 3).
     #[must_use]
@@ -88,6 +91,26 @@ impl Options {
     /// of the padding of timestamps.
     #[must_use]
     pub fn wire_bytes(&self) -> u32 {
+        let others = self.other_bytes();
+        match self.sack_that_fits().len() as u32 {
+            0 => others,
+            blocks => others + 4 + 8 * blocks,
+        }
+    }
+
+    /// The first SACK blocks, as many as the header takes beside the other options: no
+    /// stack has a window scale beside them, but who reads a segment may find that.
+    pub(super) fn sack_that_fits(&self) -> &[SackBlock] {
+        let blocks = self.sack.as_slice();
+        if blocks.is_empty() {
+            return blocks;
+        }
+        let room = Self::MOST_BYTES - 4 - self.other_bytes();
+        &blocks[..blocks.len().min(room as usize / 8)]
+    }
+
+    /// Length of all options but SACK.
+    fn other_bytes(&self) -> u32 {
         let mut bytes = 0;
         if self.mss.is_some() {
             bytes += 4;
@@ -99,9 +122,6 @@ impl Options {
             bytes += 12;
         } else if self.sack_permitted {
             bytes += 4;
-        }
-        if !self.sack.is_empty() {
-            bytes += 4 + 8 * self.sack.len() as u32;
         }
         bytes
     }

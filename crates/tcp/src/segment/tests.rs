@@ -57,6 +57,10 @@ fn options_take_what_stacks_take() {
         data.sack.push(SackBlock::default());
     }
     assert_eq!(data.wire_bytes(), 40);
+    // Beside more options fewer blocks go out.
+    data.window_scale = Some(3);
+    assert_eq!((data.wire_bytes(), data.sack_that_fits().len()), (36, 2));
+    data.window_scale = None;
     data.timestamps = None;
     data.sack.push(SackBlock::default());
     assert_eq!((data.wire_bytes(), Options::sack_room(false)), (36, 4));
