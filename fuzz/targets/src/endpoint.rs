@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use headway_sansio::{Address, Datagram, Duration, Payload, Time};
 use headway_sctp::{
-    AssociationId, Config, Endpoint, EndpointEvent, Host, Message, Packet, Reliability,
+    AssociationId, AssociationState, Config, Endpoint, EndpointEvent, Host, Message, Packet,
+    Reliability,
 };
 
 use crate::knobs::config;
@@ -20,6 +21,9 @@ const PORT: u16 = 5060;
 /// Datagrams kept in flight from each site, and of those that have been there.
 const MAX_IN_FLIGHT: usize = 64;
 const MAX_REMEMBERED: usize = 32;
+/// What waits gets across within so long once the network works: an association is given up
+/// after eleven timeouts of up to a minute, on each of two paths.
+const PATIENCE: Duration = Duration::from_secs(7_200);
 /// The path's MTU.
 const MTU_BYTES: u32 = 1500;
 
@@ -34,34 +38,37 @@ struct Street {
     sites: [Site; 2],
     /// The most associations of a site.
     most: usize,
+    /// Nothing is forged, damaged or brought up again by others.
+    honest: bool,
     /// Packets that were sent, to be sent again by somebody else.
     past: VecDeque<Datagram<Packet>>,
 }
 
 /// The first byte as for an association. The second: whether RFC 6525 is offered, how
 /// many associations there may be, whether paths can be potentially failed, whether
-/// their MTU is probed, whether the primary path changes.
-fn settings(script: &mut Script<'_>) -> (Config, usize) {
+/// their MTU is probed, whether the primary path changes, whether all are honest.
+fn settings(script: &mut Script<'_>) -> (Config, usize, bool) {
     let mut config = config(script.choice());
     let choice = script.choice();
     config.reconfiguration = choice & 1 != 0;
     config.potentially_failed_max_retransmits = (choice & 8 != 0).then_some(0);
     config.mtu_discovery = choice & 16 != 0;
     config.primary_switchover_max_retransmits = (choice & 32 != 0).then_some(1);
-    (config, 1 << (choice >> 1 & 3))
+    (config, 1 << (choice >> 1 & 3), choice & 64 != 0)
 }
 
 /// Reads `data` as a script: associations begun, used and ended, packets delivered,
 /// lost, doubled, damaged, forged from any address or sent again from another one,
 /// routers that object, time. Both endpoints must survive it, send nothing that is
 /// longer than the path takes, have no more associations than they may, and remember
-/// none in the end.
+/// none in the end. Where nobody forges, damages or objects, all that waits gets across or
+/// is given up once the network works.
 ///
 /// # Panics
 /// Where that does not hold.
 pub fn sctp_endpoint(data: &[u8]) {
     let mut script = Script(data);
-    let (config, most) = settings(&mut script);
+    let (config, most, honest) = settings(&mut script);
     let config = Arc::new(config);
     let sites = [0, 1].map(|index: usize| {
         let host = Host::new(HOMES[index].map(Address).to_vec());
@@ -78,10 +85,14 @@ pub fn sctp_endpoint(data: &[u8]) {
         now: Time::ZERO,
         sites,
         most,
+        honest,
         past: VecDeque::new(),
     };
     while let Some(op) = script.byte() {
         street.play(op, &mut script);
+    }
+    if honest {
+        street.settle();
     }
     street.finish();
 }
@@ -109,6 +120,7 @@ impl Street {
                     outbox.push_back(datagram);
                 }
             }
+            7..=9 | 15 if self.honest => drop(outbox.pop_front()),
             7 => self.damage(site, script),
             8 => self.forge(site, script),
             9 => self.replay(script),
@@ -337,6 +349,49 @@ impl Street {
         let count = site.endpoint.association_count();
         assert!(count <= self.most, "{count}");
         assert_eq!(count, site.associations.len());
+    }
+
+    /// The network works from now on, until nothing waits any more.
+    fn settle(&mut self) {
+        let end = self.now + PATIENCE;
+        while self.is_busy() {
+            let waits = |site: &Site| -> Vec<_> {
+                let of = |&id: &AssociationId| site.endpoint.association(id);
+                let all = site.associations.iter().filter_map(of);
+                all.map(|a| (a.state(), a.buffered_bytes())).collect()
+            };
+            assert!(
+                self.now < end,
+                "stuck: {:?}",
+                self.sites.each_ref().map(waits)
+            );
+            if self.sites.iter().all(|site| site.outbox.is_empty()) {
+                let due = self.sites.iter().filter_map(|s| s.endpoint.poll_timeout());
+                // Where there is none, nothing would ever happen again.
+                self.now = due.min().map_or(end, |at| self.now.max(at));
+            } else {
+                self.now += Duration::from_millis(5);
+            }
+            self.timers();
+            for site in [0, 1] {
+                for _ in 0..self.sites[site].outbox.len() {
+                    if let Some(datagram) = self.sites[site].outbox.pop_front() {
+                        self.deliver(datagram);
+                    }
+                }
+            }
+            self.drain(0);
+            self.drain(1);
+        }
+    }
+
+    /// Something waits, or an association begins or ends.
+    fn is_busy(&self) -> bool {
+        self.sites.iter().any(|site| {
+            let of = |&id: &AssociationId| site.endpoint.association(id);
+            let mut all = site.associations.iter().filter_map(of);
+            all.any(|a| a.buffered_bytes() > 0 || a.state() != AssociationState::Established)
+        })
     }
 
     /// All associations end.
