@@ -11,11 +11,6 @@ use super::streams::Streams;
 use super::tsn_map::TsnMap;
 use crate::{Config, Event, ForwardTsn, Part, Received, Skipped, Tsn};
 
-/// So far beyond the cumulative TSN a sender may move it. When TSNs begin anew, they do so
-/// half their space further on, so that those of before lie behind (RFC 6525, section 5.2.4,
-/// rule G1); but the last of them lies exactly as far ahead, and those before it a little less.
-const FURTHEST_POINT: u32 = 1 << 30;
-
 impl Inbound {
     /// Delivers what became whole, or a part.
     pub(super) fn deliver(&mut self, outcome: Outcome, events: &mut VecDeque<Event>) {
@@ -94,11 +89,9 @@ impl Inbound {
         events: &mut VecDeque<Event>,
     ) -> bool {
         let point = forward.cumulative_tsn;
-        let distance = point.distance_from(self.tsns.cumulative());
-        if distance == 0 || distance > FURTHEST_POINT {
+        if !self.tsns.forward(point) {
             return false;
         }
-        self.tsns.forward(point);
         self.reassembly.forward(point, events);
         match &forward.skipped {
             Skipped::Ssns(ssns) => {

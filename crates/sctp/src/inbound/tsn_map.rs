@@ -4,6 +4,11 @@ use smallvec::SmallVec;
 
 use crate::{GapBlock, Tsn};
 
+/// So far beyond the cumulative TSN a sender may move it. When TSNs begin anew, they do so
+/// half their space further on, so that those of before lie behind (RFC 6525, section 5.2.4,
+/// rule G1); but the last of them lies exactly as far ahead, and those before it a little less.
+const FURTHEST_POINT: u32 = 1 << 30;
+
 /// The cumulative TSN and what arrived beyond it.
 #[derive(Debug)]
 pub(crate) struct TsnMap {
@@ -112,10 +117,11 @@ impl TsnMap {
     }
 
     /// Everything up to `point` counts as arrived, and what follows it without a gap
-    /// (RFC 3758, section 3.6).
-    pub(crate) fn forward(&mut self, point: Tsn) {
-        if !self.cumulative.precedes(point) {
-            return;
+    /// (RFC 3758, section 3.6). Says whether that is news.
+    pub(crate) fn forward(&mut self, point: Tsn) -> bool {
+        let distance = point.distance_from(self.cumulative);
+        if distance == 0 || distance > FURTHEST_POINT {
+            return false;
         }
         self.cumulative = point;
         let behind = self.run_at(point.next());
@@ -127,6 +133,7 @@ impl TsnMap {
             self.cumulative = last;
             self.runs.remove(0);
         }
+        true
     }
 
     /// Forgets that TSNs beyond the cumulative one had arrived: `first` to `last`,
